@@ -82,7 +82,7 @@ def _labelled(
     if not rows:
         return None
     labels = _labels([piece for row in rows for piece in row], elements)
-    width = parsed.width
+    width, height = parsed.size
     drawn = (parsed.rules, parsed.shades, parsed.drawings)
     if runs_from_right(piece.text for row in rows for piece in row):
         labels = [label for row in _by_row(labels, rows) for label in reversed(row)]
@@ -92,7 +92,7 @@ def _labelled(
             [shade.mirrored(width) for shade in parsed.shades],
             [box.mirrored(width) for box in parsed.drawings],
         )
-    around = Surroundings(width, parsed.height, *drawn)
+    around = Surroundings(width, height, *drawn)
     return LabelledPage(name, rows, around, labels)
 
 

@@ -193,7 +193,9 @@ class Results:
             gone = set(hashes) - await named(hashes)
             await self._run(partial(_forget, gone), None)
         await self._run(self._make_room, None)
-        await self._run(_empty_log, None)
+        # The write-ahead log keeps what was deleted until it is overwritten.
+        empty = "PRAGMA wal_checkpoint(TRUNCATE)"
+        await self._run(lambda connection: connection.execute(empty).fetchall(), [])
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         limit = self._limit()
@@ -223,11 +225,6 @@ class Results:
 def _forget(hashes: Collection[str], connection: sqlite3.Connection) -> None:
     rows = [(hash,) for hash in hashes]
     connection.executemany("DELETE FROM pages WHERE hash = ?", rows)
-
-
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """Empty the write-ahead log, which keeps what was deleted until it is overwritten."""
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _size(connection: sqlite3.Connection) -> float:

@@ -141,11 +141,9 @@ def speller(texts: Sequence[str]) -> Callable[[str], str]:
             text = _ACCENT.sub("", text)
         text = _NUMBER_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
         text = unicodedata.normalize("NFC", text)
-        return _czech_or_slovak(text) if czech else text.translate(_WITHOUT_CARON)
+        if not czech:
+            return text.translate(_WITHOUT_CARON)
+        # In print, d, t and l with a caron look like letter and apostrophe.
+        return _CARON.sub(lambda match: (match[1] or match[2]).translate(_WITH_CARON), text)
 
     return spell
-
-
-def _czech_or_slovak(text: str) -> str:
-    """Join letter and apostrophe: d, t and l with a caron look like these two in print."""
-    return _CARON.sub(lambda match: (match[1] or match[2]).translate(_WITH_CARON), text)

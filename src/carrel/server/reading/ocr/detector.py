@@ -16,8 +16,6 @@ _SIDE = 1600
 """Longest side in pixels of the picture searched for text; reading uses full resolution."""
 _MULTIPLE = 32
 """The model takes pictures whose sides are multiples of this many pixels."""
-_SAME_LINE = 10
-"""Pixels by which the tops of lines in one row may differ."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Detector:
         )
 
     def find(self, picture: Pixels) -> list[DetectedLine]:
-        """Find the lines in a BGR picture, from top to bottom."""
+        """Find the lines in a BGR picture, in any order."""
         from rapidocr.utils.process_img import get_rotate_crop_image
 
         height, width = picture.shape[:2]
@@ -61,13 +59,11 @@ class Detector:
         scaled = cv2.resize(picture, size).astype(np.float32) / 127.5 - 1
         tensor = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         boxes, _ = self._boxes(self._model(tensor)[0], (height, width))
-        tops = sorted((float(box[0][1]), float(box[0][0]), n) for n, box in enumerate(boxes))
         found = []
-        for number in _sort_by_rows(tops):
-            corners = np.asarray(boxes[number], np.float32)
+        for corners in np.asarray(boxes, np.float32):
             pixels = get_rotate_crop_image(picture, corners)
             if pixels.size:
-                found.append(DetectedLine([[float(x), float(y)] for x, y in corners], pixels))
+                found.append(DetectedLine(corners.tolist(), pixels))
         return found
 
 
@@ -78,17 +74,3 @@ def _model_size(width: int, height: int) -> tuple[int, int]:
         return max(1, round(length * scale / _MULTIPLE)) * _MULTIPLE
 
     return fit(width), fit(height)
-
-
-def _sort_by_rows(tops: list[tuple[float, float, int]]) -> list[int]:
-    """Sort line numbers from top to bottom, and from left to right within a row.
-
-    `tops` holds each line's top, left and number, from top to bottom.
-    """
-    row, above = 0, -math.inf
-    keys = []
-    for top, left, number in tops:
-        row += top - above >= _SAME_LINE
-        above = top
-        keys.append((row, left, number))
-    return [number for _, _, number in sorted(keys)]

@@ -66,7 +66,9 @@ def read_other_scripts(found: Sequence[DetectedLine], lines: Sequence[ReadLine])
         pictures = [found[number].pixels for number in again]
         language = f"{chosen}+eng" if mixed else chosen
         for number, line in zip(again, _read(pictures, language), strict=True):
-            if _is_of(line, chosen) and _is_surer(line, read[number]):
+            # The confidence of a line with lost accents is high: its letters are known.
+            surer = line.confidence > read[number].confidence or _is_other(read[number])
+            if surer and _is_of(line, chosen):
                 read[number] = line
     return read
 
@@ -76,11 +78,6 @@ def _is_other(line: ReadLine) -> bool:
     return line.confidence < _UNREAD or (
         "ell" in languages() and line.confidence < _SURE and greek > _GREEK * len(line.text)
     )
-
-
-def _is_surer(line: ReadLine, before: ReadLine) -> bool:
-    # The confidence of a line with lost accents is high: its letters are known.
-    return line.confidence > before.confidence or _is_other(before)
 
 
 def _is_of(line: ReadLine, language: str) -> bool:

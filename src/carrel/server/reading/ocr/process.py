@@ -49,7 +49,7 @@ class OCREngine:
         self._pool = ThreadPoolExecutor(cores())
 
     def find(self, picture: Pixels) -> list[DetectedLine]:
-        """Find the lines in a BGR picture, from top to bottom."""
+        """Find the lines in a BGR picture, in any order."""
         return self._detector.find(picture)
 
     def read(self, lines: Sequence[DetectedLine]) -> list[ReadLine]:
@@ -113,7 +113,7 @@ class _Attempt:
         return self.level * (certain / letters if letters else 1.0)
 
     def lines(self) -> list[tuple[Quad, ReadLine]]:
-        """Return all lines, from top to bottom."""
+        """Return all lines."""
         self._continue([number for number in range(len(self._found)) if number not in self._read])
         lines = [self._read[number] for number in range(len(self._found))]
         if languages():

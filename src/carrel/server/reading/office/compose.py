@@ -9,6 +9,7 @@ from PIL import Image
 from carrel.server.reading.markdown.page_builder import PageBuilder, nowhere
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import ReadOptions
+from carrel.server.reading.scans.picture import on_white
 from carrel.wire.ocr import Dimensions, Page
 
 PAPERLESS = Dimensions(dpi=200, height=2339, width=1654)
@@ -53,10 +54,6 @@ def _decode(data: bytes) -> Image.Image | None:
             picture: Image.Image = Image.open(io.BytesIO(data))
         if picture.width * picture.height > _MAX_PIXELS:
             return None
-        if picture.has_transparency_data:
-            layer = picture.convert("RGBA")
-            picture = Image.new("RGB", layer.size, "white")
-            picture.paste(layer, mask=layer.getchannel("A"))
-        return picture.convert("RGB")
+        return on_white(picture)
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError):
         return None

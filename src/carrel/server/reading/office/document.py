@@ -5,6 +5,7 @@ import logging
 import re
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +34,7 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 Pages = list[list[Part]]
 
 
-class Office:
+class Office(AbstractContextManager["Office"]):
     """An office, web or text file. A context manager; `pages` reads it."""
 
     def __init__(self, path: Path, mimetype: str) -> None:
@@ -49,9 +50,6 @@ class Office:
             refuse_bomb(data)
         self._pages = _read(data, mimetype) or [[]]
         self.page_count = len(self._pages)
-
-    def __enter__(self) -> "Office":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._pages = []

@@ -66,8 +66,8 @@ class ParsedPage:
     """
 
     index: int
-    width: float
-    height: float
+    size: tuple[float, float]
+    """Width and height, in points."""
     items: list[TextItem] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     comments: list[Line] = field(default_factory=list)
@@ -77,8 +77,3 @@ class ParsedPage:
     trusted: bool = True
     needs_ocr: bool = False
     drawn: bool = False
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height, in points."""
-        return self.width, self.height

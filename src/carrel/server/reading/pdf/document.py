@@ -1,12 +1,12 @@
 """PDF to pages, inside a parser: the text layer where there is one, OCR where there is none."""
 
-import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pypdfium2
 from PIL import Image
@@ -30,14 +30,7 @@ from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
 from carrel.server.reading.pdf.text_layer import correct_items
-from carrel.server.reading.scans.recognition import (
-    Look,
-    PageScan,
-    drop_covered,
-    merge_scans,
-    recognise_page,
-    recognise_part,
-)
+from carrel.server.reading.scans.recognition import Look, recognise_page, recognise_part
 from carrel.wire.ocr import Page
 
 POINTS = 72
@@ -60,7 +53,7 @@ _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""
 
 
-class PDF:
+class PDF(AbstractContextManager["PDF"]):
     """An open PDF. A context manager; `pages` reads it."""
 
     def __init__(self, path: Path) -> None:
@@ -80,9 +73,6 @@ class PDF:
         """Pages that were looked at and not read since."""
         if self.page_count == 0:
             raise UnreadableDocument("This PDF has no pages.")
-
-    def __enter__(self) -> "PDF":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._ahead.close()
@@ -170,15 +160,17 @@ class PDF:
         parsed = parsed or self._page_without_parser(index)
         if not all(parsed.size):
             return self._plain_page(index, None, options)
-        scan = PageScan(PageFrame(*parsed.size, text_turn(parsed.items)))
+        frame, scans = PageFrame(*parsed.size, text_turn(parsed.items)), list[PageParts]()
         if parsed.needs_ocr:
-            scan = fenced("recognition", self._recognise, index, parsed.size, look) or scan
-        found = self._looked_at.pop(index, None) or self._collect(parsed, scan.frame)
+            scan = fenced("recognition", self._recognise, index, parsed.size, look)
+            frame, scans = (scan.frame, [scan]) if scan else (frame, [])
+        found = self._looked_at.pop(index, None) or self._collect(parsed, frame)
         shown = sum(box.width * box.height for box in found.pictures)
         if parsed.drawn or (not parsed.needs_ocr and shown > _PICTURES * math.prod(parsed.size)):
-            scan = fenced("drawn text", self._read_drawn, index, found, look) or scan
+            scans = fenced("drawn text", self._read_drawn, index, found, look) or scans
+        found = reduce(_with_scan, scans, found)
         scored = options.granularity is not None
-        layout = page_layout(_with_scan(found, scan), self._evidence or NO_EVIDENCE, scored=scored)
+        layout = page_layout(found, self._evidence or NO_EVIDENCE, scored=scored)
         return compose(index, layout, self._raster(index, parsed.size), options)
 
     def _plain_page(self, index: int, parsed: ParsedPage | None, options: ReadOptions) -> Page:
@@ -192,25 +184,24 @@ class PDF:
     def _page_without_parser(self, index: int) -> ParsedPage:
         """Return a page that liteparse left out: `_collect` takes its text from PDFium."""
         with (
-            contextlib.closing(self._document[index]) as page,
-            contextlib.closing(page.get_textpage()) as text_page,
+            closing(self._document[index]) as page,
+            closing(page.get_textpage()) as text_page,
         ):
             text = text_page.get_text_range()
             said = bool(text.strip()) and not is_garbage(text)
-            width, height = page.get_size()
-            return ParsedPage(index, width, height, trusted=said, needs_ocr=not said)
+            return ParsedPage(index, page.get_size(), trusted=said, needs_ocr=not said)
 
     def _collect(self, parsed: ParsedPage, frame: PageFrame) -> PageParts:
         """Collect what a page's file says: liteparse's text, what it left out, and pictures."""
         index = parsed.index
         if frame.turn:
-            parsed = self._ahead.take_upright(index, frame.turn) or parsed
+            parsed = next(iter(self._ahead.look([index], frame.turn)), parsed)
         items, rules, lines = parsed.items, parsed.rules, list[Line]()
-        with contextlib.closing(self._document[index]) as page:
-            space = _space(page, frame)
+        with closing(self._document[index]) as page:
+            space = PageSpace(page, frame.turn, frame.width / page.get_width())
             pictures = fenced("pictures", embedded_pictures, page, space) or []
             if parsed.trusted:
-                with contextlib.closing(page.get_textpage()) as text_page:
+                with closing(page.get_textpage()) as text_page:
                     whole = fenced("text layer", correct_items, items, text_page, space)
                     items, lines = whole or (items, lines)
                     there = (items, lines, page, text_page, space)
@@ -227,19 +218,18 @@ class PDF:
             frame, items, lines, parsed.comments, parsed.links, *drawn, filled, pictures
         )
 
-    def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageScan:
+    def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
 
-    def _read_drawn(self, index: int, found: PageParts, look: Look) -> PageScan:
+    def _read_drawn(self, index: int, found: PageParts, look: Look) -> list[PageParts]:
         """Read the parts of a page that are pictures of text, outside the text found."""
         frame = found.frame
         coarse = self._render(index, DRAWN_DPI, frame.turn)
         parts = drawn_text(coarse, found.text_boxes, found.pictures, frame.upright_size[0])
         if not parts:
-            return PageScan(frame)
+            return []
         fine = self._render(index, self._ocr_dpi(index), frame.turn)
-        read = [recognise_part(fine, box, frame.upright_size, look) for box in parts]
-        return merge_scans(read, frame)
+        return [recognise_part(fine, box, frame.upright_size, look) for box in parts]
 
     def _ocr_dpi(self, index: int) -> float:
         """Return the highest resolution useful to OCR: on small pages that of their pictures."""
@@ -247,12 +237,13 @@ class PDF:
         enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
             return max(enough, min(OCR_DPI, 2 * enough))
-        with contextlib.closing(self._document[index]) as page:
+        with closing(self._document[index]) as page:
             return max(OCR_DPI, min(enough, POINTS * finest_picture(page)))
 
     def _render(self, index: int, dpi: float, turn: int = 0) -> Image.Image:
-        dpi = _bounded_dpi(self._document.get_page_size(index), dpi, MAX_PIXELS)
-        with contextlib.closing(self._document[index]) as page:
+        area = math.prod(self._document.get_page_size(index))
+        dpi = min(dpi, POINTS * math.sqrt(MAX_PIXELS / max(1.0, area)))
+        with closing(self._document[index]) as page:
             bitmap = page.render(scale=dpi / POINTS, rev_byteorder=True)
             picture: Image.Image = bitmap.to_pil().convert("RGB")
             return picture.rotate(turn, expand=True) if turn else picture
@@ -273,29 +264,18 @@ def _first_page(index: int, found: PageParts) -> FirstPage:
     return FirstPage(index, found.frame.upright_size[1], lines, [*found.heading_styles()])
 
 
-def _space(page: Any, frame: PageFrame) -> PageSpace:
-    return PageSpace(page, frame.turn, frame.width / page.get_width())
-
-
-def _with_scan(found: PageParts, scan: PageScan) -> PageParts:
-    """Return what a page's file says with what OCR read beside it."""
-    if scan == PageScan(scan.frame):
-        return found
+def _with_scan(found: PageParts, scan: PageParts) -> PageParts:
+    """Return what is known of a page with what OCR read in a picture of it, or of a part of it."""
+    texts, shown = found.text_boxes, found.figures
+    lines = [line for line in scan.lines if not any(box.holds_centre(line.box) for box in texts)]
+    figures = [figure for figure in scan.figures if not any(f.holds_centre(figure) for f in shown)]
     return replace(
         found,
-        lines=[*found.lines, *drop_covered(scan.lines, found.text_boxes)],
-        apart=[*scan.slanted, *found.apart],
+        lines=[*found.lines, *lines],
+        apart=[*scan.apart, *found.apart],
         rules=[*found.rules, *scan.rules],
-        figures=[
-            *found.figures,
-            *(box for box in scan.figures if not any(f.holds_centre(box) for f in found.figures)),
-        ],
+        figures=[*shown, *figures],
     )
-
-
-def _bounded_dpi(size: tuple[float, float], dpi: float, pixels: int) -> float:
-    width, height = size
-    return min(dpi, POINTS * math.sqrt(pixels / max(1.0, width * height)))
 
 
 def _reason(error: pypdfium2.PdfiumError) -> str:

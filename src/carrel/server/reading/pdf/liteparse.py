@@ -72,8 +72,7 @@ def _page(page: Any) -> ParsedPage:
     size = (page.width, page.height)
     return ParsedPage(
         index=page.page_num - 1,
-        width=page.width,
-        height=page.height,
+        size=size,
         items=items if trusted else [],
         links=fenced("links", _links, page.annotations) or [],
         comments=fenced("comments", _comments, page.annotations) or [],
@@ -119,7 +118,7 @@ _BLEED = 1.0
 
 def crop_page(page: ParsedPage) -> ParsedPage:
     """Return the page without words, links, rules and drawings beyond its edges."""
-    edges = Box(0, 0, page.width, page.height)
+    edges = Box(0, 0, *page.size)
     return replace(
         page,
         items=[kept for item in page.items if (kept := _crop_item(item, edges))],
@@ -159,7 +158,7 @@ class ReadAhead:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._thread = ThreadPoolExecutor(1)
-        self._coming: Future[list[ParsedPage]] | None = None
+        self._coming: Future[list[ParsedPage] | None] | None = None
         self.begun: list[int] = []
         """Pages being parsed, or parsed and not yet taken."""
 
@@ -172,24 +171,15 @@ class ReadAhead:
         """Return the pages once they are parsed, without broken ones."""
         coming = self._coming if self.begun == indexes else None
         self.begun, self._coming = [], None
-        return (coming or self._parse(indexes)).result()
+        return (coming or self._parse(indexes)).result() or []
 
-    def look(self, indexes: list[int]) -> list[ParsedPage]:
-        """Parse pages needed besides those already begun."""
-        return self._parse(indexes).result() if indexes else []
-
-    def take_upright(self, index: int, turn: int) -> ParsedPage | None:
-        """Parse a page with content rotated by `turn` degrees clockwise; None if it is broken."""
-        pages = self._parse([index], turn).result()
-        return pages[0] if pages else None
+    def look(self, indexes: list[int], turn: int = 0) -> list[ParsedPage]:
+        """Parse pages needed besides those already begun, with content that is turned so far."""
+        return self._parse(indexes, turn).result() or [] if indexes else []
 
     def close(self) -> None:
         """Cancel queued requests; do not await the running one, whose file may be hostile."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _parse(self, indexes: list[int], turn: int = 0) -> Future[list[ParsedPage]]:
-        return self._thread.submit(_parse, self._data, indexes, turn)
-
-
-def _parse(data: bytes, indexes: list[int], turn: int) -> list[ParsedPage]:
-    return fenced("parser", parse_pages, data, indexes, turn) or []
+    def _parse(self, indexes: list[int], turn: int = 0) -> Future[list[ParsedPage] | None]:
+        return self._thread.submit(fenced, "parser", parse_pages, self._data, indexes, turn)

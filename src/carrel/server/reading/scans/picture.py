@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from carrel.server.processes.limits import allow_cpu
-from carrel.server.reading.layout.blocks import PageParts, page_layout
+from carrel.server.reading.layout.blocks import page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page.elements import PageFrame, PageLayout
@@ -38,7 +38,7 @@ _LEAST_DPI, _MOST_DPI = 36, 9600
 register_heif_opener(thumbnails=False)
 
 
-class Picture:
+class Picture(AbstractContextManager["Picture"]):
     """An open picture file. A context manager; `pages` reads it."""
 
     def __init__(self, path: Path) -> None:
@@ -53,9 +53,6 @@ class Picture:
             raise UnreadableDocument(
                 f"This picture has more than {MAX_FRAMES:,} pages. Split it and try again."
             )
-
-    def __enter__(self) -> "Picture":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
@@ -74,9 +71,8 @@ class Picture:
             # Convert none: a document may have thousands.
             blank = Raster(dpi, frame.width, frame.height, points, frame.crop)
             return compose(index, PageLayout(PageFrame(*size), []), blank, options)
-        picture = _on_white(frame)
-        scan = recognise_page(_reduce(picture), size, look)
-        found = PageParts(scan.frame, (), scan.lines, scan.slanted, (), scan.rules, scan.figures)
+        picture = on_white(frame)
+        found = recognise_page(_reduce(picture), size, look)
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         layout = page_layout(found, scored=options.granularity is not None)
         return compose(index, layout, raster, options)
@@ -84,7 +80,7 @@ class Picture:
     def picture(self, index: int) -> Image.Image:
         """Return a frame in the size that OCR reads."""
         allow_cpu(_SECONDS_PER_PAGE)
-        return _reduce(_on_white(self._decode(index)[0]))
+        return _reduce(on_white(self._decode(index)[0]))
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """Return a frame, upright by its camera orientation, and its resolution."""
@@ -122,7 +118,7 @@ def _is_blank(frame: Image.Image) -> bool:
     return all(least == most for least, most in bands)
 
 
-def _on_white(frame: Image.Image) -> Image.Image:
+def on_white(frame: Image.Image) -> Image.Image:
     """Convert to RGB with white paper for transparency."""
     if frame.has_transparency_data:
         frame = frame.convert("RGBA")

@@ -2,19 +2,22 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from carrel.server.reading.fence import doubt, fenced, is_doubtful
+from carrel.server.reading.layout.blocks import PageParts
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.scans.rules import find_rules, undo_turn
 
+Squares = NDArray[np.intp]
+"""Rows and columns of squares of a grid."""
 Look = Callable[[Image.Image], dict[str, Any]]
 """Reads an RGB picture in the OCR process, by way of the server."""
 
@@ -27,25 +30,15 @@ _UPENDED = 1.5
 _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 
 
-@dataclass(frozen=True)
-class PageScan:
-    """The straightened contents of a page's picture, in points of the upright page.
+def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) -> PageParts:
+    """Return what a picture of a page of `size` points shows, with its quarter turn and skew.
 
-    `slanted` are the lines that do not read across the page, from left to right.
+    The parts are straightened, in points of the upright page. `apart` are the lines that do not
+    read across it, from left to right.
     """
-
-    frame: PageFrame
-    lines: list[Line] = field(default_factory=list)
-    slanted: list[Line] = field(default_factory=list)
-    rules: list[Rule] = field(default_factory=list)
-    figures: list[Box] = field(default_factory=list)
-
-
-def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) -> PageScan:
-    """Read a picture of a page of `size` points and detect its quarter turn and skew."""
     if picture.getcolors(1):
         # Skip blank pages: a document may have thousands.
-        return PageScan(PageFrame(*size))
+        return PageParts(PageFrame(*size))
     answer = look(picture)
     if is_doubtful(answer):
         doubt()
@@ -60,7 +53,7 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) 
     texts = [*lines, *slanted]
     rules = fenced("pictured rules", find_rules, picture, frame) or []
     figures = fenced("pictured figures", find_figures, picture, frame, texts, rules) or []
-    return PageScan(frame, lines, slanted, rules, figures)
+    return PageParts(frame, lines=lines, apart=slanted, rules=rules, figures=figures)
 
 
 def _is_slanted(line: dict[str, Any], skew: float) -> bool:
@@ -122,7 +115,7 @@ def _line(found: dict[str, Any], frame: PageFrame, scale: float) -> Line:
 
 def recognise_part(
     picture: Image.Image, box: Box, size: tuple[float, float], look: Look
-) -> PageScan:
+) -> PageParts:
     """Read a box of an upright page of `size` points; `picture` shows the whole page."""
     scale = picture.width / size[0]
     edges = (box.left * scale, box.top * scale, box.right * scale, box.bottom * scale)
@@ -134,29 +127,13 @@ def recognise_part(
         whole = _move(frame.on_page(line.box), box)
         return line.moved(whole.left - line.box.left, whole)
 
-    lines, slanted = [*map(place, part.lines)], [*map(place, part.slanted)]
+    lines, slanted = [*map(place, part.lines)], [*map(place, part.apart)]
     if frame.turn:
         lines, slanted = [], [*lines, *slanted]
     rules = [] if frame.turn or frame.skew else [rule.moved(box) for rule in part.rules]
     figures = [_move(frame.on_page(figure), box) for figure in part.figures]
-    return PageScan(PageFrame(*size), lines, slanted, rules, figures)
-
-
-def merge_scans(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
-    """Merge the scans of several parts of one page."""
-    found = PageScan(frame)
-    for scan in scans:
-        found.lines.extend(scan.lines)
-        found.slanted.extend(scan.slanted)
-        found.rules.extend(scan.rules)
-        found.figures.extend(scan.figures)
-    return found
-
-
-def drop_covered(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
-    """Return the lines that do not lie over known text."""
-    known = list(known)
-    return [line for line in lines if not any(box.holds_centre(line.box) for box in known)]
+    frame = PageFrame(*size)
+    return PageParts(frame, lines=lines, apart=slanted, rules=rules, figures=figures)
 
 
 def _move(box: Box, by: Box) -> Box:
@@ -204,7 +181,7 @@ def find_figures(
         if box.width * box.height > _LARGEST * width * height:
             continue
         if len(patch) * cell**2 < _FULL * box.width * box.height:
-            drawn = [square for square in patch if not _on_rule(square, cell, rules)]
+            drawn = _off_rules(patch, cell, rules)
             if len(drawn) < _DRAWN * len(patch):
                 continue
             box = _box(drawn, cell)
@@ -213,30 +190,24 @@ def find_figures(
     return found
 
 
-def _box(squares: Sequence[tuple[int, int]], cell: float) -> Box:
-    rows, columns = zip(*squares, strict=True)
-    left, top = min(columns) * cell, min(rows) * cell
-    return Box(left, top, (max(columns) + 1) * cell, (max(rows) + 1) * cell)
+def _box(squares: Squares, cell: float) -> Box:
+    (top, left), (bottom, right) = (squares.min(0) * cell).tolist(), (squares.max(0) + 1).tolist()
+    return Box(left, top, right * cell, bottom * cell)
 
 
-def _on_rule(square: tuple[int, int], cell: float, rules: Iterable[Rule]) -> bool:
-    """Return whether a rule runs through a square or right beside it."""
-    y, x = ((place + 0.5) * cell for place in square)
-    places = ((x, y, rule) if rule.across else (y, x, rule) for rule in rules)
-    return any(
-        abs(beside - rule.at) <= cell and rule.start - cell <= along <= rule.end + cell
-        for along, beside, rule in places
-    )
+def _off_rules(squares: Squares, cell: float, rules: Sequence[Rule]) -> Squares:
+    """Return the squares without those that a rule runs through or right beside."""
+    y, x = ((squares + 0.5) * cell).T[..., None]
+    across, at, start, end, _ = np.array(rules, float).reshape(-1, 5).T
+    along, beside = np.where(across, x, y), np.where(across, y, x)
+    on_rule = (abs(beside - at) <= cell) & (start - cell <= along) & (along <= end + cell)
+    drawn: Squares = squares[~on_rule.any(1)]
+    return drawn
 
 
-def _patches(ink: NDArray[np.bool_]) -> Iterator[list[tuple[int, int]]]:
+def _patches(ink: NDArray[np.bool_]) -> list[Squares]:
     """Group squares with ink that are near each other."""
-    rest = {(int(row), int(column)) for row, column in zip(*ink.nonzero(), strict=True)}
-    near = range(-_REACH, _REACH + 1)
-    while rest:
-        patch = [rest.pop()]
-        for row, column in patch:
-            beside = {(row + down, column + across) for down in near for across in near} & rest
-            rest -= beside
-            patch += beside
-        yield patch
+    reach = np.ones((_REACH, _REACH), np.uint8)
+    owners = cv2.connectedComponents(cv2.dilate(ink.astype(np.uint8), reach))[1][ink]
+    squares = np.argwhere(ink)[owners.argsort()]
+    return [patch for patch in np.split(squares, np.bincount(owners)[1:].cumsum()) if len(patch)]
