@@ -12,7 +12,7 @@ from carrel.server.reading.page.hyphens import compounds_of, ends_in_hyphen, joi
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
-from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Sets
+from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Pair, Sets
 
 _LIKELY = 0.5
 _POSSIBLE = 0.05
@@ -99,7 +99,7 @@ def text_blocks(
         # Formulas, bullets, labels and headings within a line are certain.
         blank = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
         run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
-        filled = any(field.holds_centre(piece.box) for field in fields)
+        filled = fields and any(field.holds_centre(piece.box) for field in fields)
         if blank or run_in or filled or text.startswith(FORMULA):
             roles[number] = _TEXT
         elif ROLES[roles[number]] in _PLAIN:
@@ -108,36 +108,36 @@ def text_blocks(
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
     begins = page.view.flag("first") > _LIKELY
-    for direction, one, other, _ in reversed(page.pairs("block")):
-        above, below = min(one, other), max(one, other)
+    pairs = page.pairs("block")
+    stacked = [(min(p[1:3]), max(p[1:3]), p[3]) for p in pairs if p[0] >= UPRIGHT]
+    for above, below, _ in reversed(stacked):
         alleged = roles[above] == _HEADING or (roles[above] == _ITEM and begins[above])
-        told = direction >= UPRIGHT and roles[below] == _TEXT
-        if alleged and told and _is_first_line(page, above, below):
+        if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
             roles[above] = _TEXT
     plain = {number for number in numbers if roles[number] == _TEXT}
-    for direction, one, other, chance in page.pairs("block"):
-        above, below = min(one, other), max(one, other)
-        one_text = direction >= UPRIGHT and chance > _SURE
-        marked = _BULLET.match(page.pieces[below].text)
-        if one_text and not marked and {ROLES[roles[above]], ROLES[roles[below]]} <= _FLOWING:
-            roles[below] = roles[above]
+    for above, below, chance in stacked:
+        if chance > _SURE and roles[above] != roles[below]:
+            marked = _BULLET.match(page.pieces[below].text)
+            if not marked and {ROLES[roles[above]], ROLES[roles[below]]} <= _FLOWING:
+                roles[below] = roles[above]
     sets = Sets(len(page.pieces))
     inside = set(numbers)
     texts = {n for n in inside if not page.pieces[n].text.startswith(FORMULA)}
-    for direction, one, other, chance in page.pairs_within(texts, "block"):
+    pairs = [pair for pair in pairs if pair[1] in texts and pair[2] in texts]
+    for direction, one, other, chance in pairs:
         label = direction == 0 and _is_label(page, roles, one, other)
         entries = roles[one] == roles[other] == _CONTENTS and not label
         if entries and _PAGE.search(page.pieces[min(one, other)].text):
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
-        first, second = sorted((page.boxes[one], page.boxes[other]))
-        near = second.left - first.right < _WORDS * first.height
-        close = direction < UPRIGHT and chance > _CLOSE and near
+        close = (
+            direction < UPRIGHT and chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])
+        )
         if label:
             roles[one] = roles[other]
         if (alike or close or label) and not _BULLET.match(page.pieces[max(one, other)].text):
             sets.join(one, other)
-    _join_values(page, texts, sets, roles)
+    _join_values(page, pairs, sets, roles)
     blocks = []
     for group in sets.groups(sorted(inside)):
         role = ROLES[Counter(roles[number] for number in group).most_common(1)[0][0]]
@@ -158,35 +158,39 @@ def text_blocks(
 
 
 def _join_values(
-    page: PageReading, numbers: Collection[int], sets: Sets, roles: MutableSequence[int]
+    page: PageReading, pairs: Sequence[Pair], sets: Sets, roles: MutableSequence[int]
 ) -> None:
     """Join names to the values at their right, as "Date:" and "1 May"."""
     texts = [piece.text for piece in page.pieces]
-    group_of = {number: group for group in sets.groups(sorted(numbers)) for number in group}
-    pairs = page.pairs_within(numbers, "block")
+    groups = sets.groups(range(len(texts)))
+    group_of = {number: group for group in groups for number in group}
+    beside = [pair[1:3] for pair in pairs if pair[0] == 0]
+    names = {one for one, _ in beside if len(group_of[one]) == 1 and _NAME.search(texts[one])}
     # The value may stand right below its name.
-    above = {
+    names -= {
         one for direction, one, other, _ in pairs
-        if direction == UPRIGHT and _SAID.search(texts[other])
+        if direction == UPRIGHT and one in names and _SAID.search(texts[other])
         and page.boxes[one].is_near(page.boxes[other], page.boxes[one].height / 2)
     }  # fmt: skip
     values = set[int]()
-    for direction, one, other, _ in pairs:
+    for one, other in beside:
         below = group_of[other]
         named = (
-            len(group_of[one]) == 1
-            and one not in above
-            and _NAME.search(texts[one])
+            one in names
             and _VALUE.fullmatch(texts[other])
             and len(below) <= _LINES
             and values.issuperset(number for number in below if number < other)
         )
         priced = _AMOUNT.fullmatch(texts[other]) and any(map(str.isalpha, texts[one]))
-        level = len(piece_rows(page.pieces[number] for number in (one, other))) == 1
-        if direction == 0 and level and (named or priced):
+        if (named or priced) and len(piece_rows([page.pieces[one], page.pieces[other]])) == 1:
             values.add(other)
             roles[one] = roles[other] = _TEXT if priced else roles[one]
             sets.join(one, other)
+
+
+def _is_near(one: Box, other: Box) -> bool:
+    """Return whether the gap between two pieces on a line is narrow for the left one."""
+    return -one.shared_width(other) < _WORDS * min(one, other).height
 
 
 def _is_first_line(page: PageReading, one: int, other: int) -> bool:
