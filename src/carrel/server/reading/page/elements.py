@@ -56,9 +56,12 @@ class Box(NamedTuple):
 
     def contains(self, other: "Box", beyond: float) -> bool:
         """Return whether another box lies in this one; its sides may reach `beyond` points out."""
+        left, top, right, bottom = other
         return (
-            min(other.left - self.left, self.right - other.right) >= -beyond
-            and min(other.top - self.top, self.bottom - other.bottom) >= -beyond
+            self.left - beyond <= left
+            and right <= self.right + beyond
+            and self.top - beyond <= top
+            and bottom <= self.bottom + beyond
         )
 
     def meets(self, other: "Box") -> bool:

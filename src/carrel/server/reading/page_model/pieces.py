@@ -1,7 +1,6 @@
 """Pieces: adjacent words on a line, parted by gaps clearly wider than a blank and by rules."""
 
 import re
-import statistics
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -65,7 +64,7 @@ def page_pieces(
     `items` are those of a text layer, `lines` those that OCR found.
     """
     down = [rule for rule in rules if not rule.across and not rule.faint]
-    upright = (item for item in items if abs(item.angle) <= UPRIGHT)
+    upright = (item for item in items if not item.rotation or abs(item.angle) <= UPRIGHT)
     whole = [(item, line) for item in upright if (line := item_line(item, links))]
     read = [piece for line in lines for piece in _cut_line(line, down)]
     cut = [_cut_item(item, line, down) for item, line in whole]
@@ -161,19 +160,21 @@ def _cuts(
     height, y = line.box.height, line.box.centre[1]
     spaces = list(map(sub, lefts[1:], rights))
     cuts: set[int] = set()
-    if max(spaces) > _NARROW * height:
+    widest = max(spaces)
+    if widest > _BLANK * height:
         least = _ALONE * height
         if len(spaces) > _SPACES:
-            least = max(_BLANK * height, _STRETCHED * statistics.median_low(spaces))
+            usual = sorted(spaces)[(len(spaces) - 1) // 2]
+            least = max(_BLANK * height, _STRETCHED * usual)
         least = min(least, _GAP * height)
         cuts = {number for number, space in enumerate(spaces, 1) if space > least}
-        if gaps and len(lefts) <= _FEW and not line.mono:
-            said = [any(map(str.isalnum, word)) for word in line.text.split()]
-            cuts |= {
-                number
-                for number, (left, right) in enumerate(zip(rights, lefts[1:], strict=False), 1)
-                if all(said[number - 1 : number + 1]) and _recurs((left, right, y), gaps, height)
-            }
+    if gaps and widest > _NARROW * height and len(lefts) <= _FEW and not line.mono:
+        said = [any(map(str.isalnum, word)) for word in line.text.split()]
+        cuts |= {
+            number
+            for number, (left, right) in enumerate(zip(rights, lefts[1:], strict=False), 1)
+            if all(said[number - 1 : number + 1]) and _recurs((left, right, y), gaps, height)
+        }
     beside = [rule.at for rule in down if rule.start <= y <= rule.end]
     if beside:
         middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
@@ -241,11 +242,14 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
 
 def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
     """Join the words of justified lines: they end where the line above or below does."""
-    for numbers in (range(len(rows)), reversed(range(len(rows)))):
+    widest = _WIDEST * max((piece.box.height for row in rows for piece in row), default=0.0)
+    wide = [number for number, row in enumerate(rows) if len(row) > 1]
+    for numbers in (wide, wide[::-1]):
         for number in numbers:
             row = rows[number]
             gaps = (after.box.left - before.box.right for before, after in pairwise(row))
-            if len(row) > 1 and (least := min((gap for gap in gaps if gap > 0), default=0.0)):
+            least = min((gap for gap in gaps if gap > 0), default=widest)
+            if least < widest:
                 beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
                 for line in (piece for row in beside for piece in row):
                     if least < _WIDEST * line.box.height:
@@ -273,10 +277,11 @@ def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
             for before, after in pairwise(held)
         )
     )
+    if not fills:
+        return row
     box = Box.around(piece.box for piece in held)
-    if not fills or any(
-        box.left < rule.at < box.right and rule.start <= box.centre[1] <= rule.end for rule in down
-    ):
+    y = box.centre[1]
+    if any(box.left < rule.at < box.right and rule.start <= y <= rule.end for rule in down):
         return row
     whole = reduce(lambda one, other: _join_two(one, other, " "), held)
     return [*row[:first], whole, *row[end:]]

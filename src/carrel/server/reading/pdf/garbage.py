@@ -29,7 +29,7 @@ _MOST_ACCENTED = 0.5
 """Largest fraction of Latin letters with accents; in Vietnamese it is a third."""
 _LEAST_VOWELS = 0.27
 """Smallest fraction of vowels among Latin letters; in most languages it is 0.4."""
-_LATIN = "abcdefghijklmnopqrstuvwxyz"
+_LATIN = b"abcdefghijklmnopqrstuvwxyz"
 _LETTERS = 200
 """Fewest letters that show their frequencies."""
 
@@ -52,7 +52,7 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     # Ignore accents in word patterns: é is as usual as e.
     plain = written if written.isascii() else _drop_accents(written)
     # Most words are in small letters alone, which is as usual as it gets.
-    other = [word for word in plain.split() if not (word.islower() and word.isalpha())]
+    other = [word for word in plain.split(" ") if not (word.islower() and word.isalpha())]
     unusual = len(other) - len(_USUAL.findall(" ".join(other)))
     return unusual > _MOST_UNUSUAL * len(words) or _odd_letters(written, plain)
 
@@ -67,12 +67,18 @@ def _mixed_scripts(words: Iterable[str]) -> bool:
 def _odd_letters(text: str, plain: str) -> bool:
     """Return whether the letter frequencies of a text in Latin script fit no language."""
     plain = plain.lower()
-    letters = sum(map(plain.count, _LATIN))
+    letters = _count(plain, _LATIN)
     if letters < _LETTERS:
         return False
-    ascii_letters = letters if text.isascii() else sum(map(text.lower().count, _LATIN))
-    vowels = sum(map(plain.count, "aeiouy"))
+    ascii_letters = letters if text.isascii() else _count(text.lower(), _LATIN)
+    vowels = _count(plain, b"aeiouy")
     return letters - ascii_letters > _MOST_ACCENTED * letters or vowels < _LEAST_VOWELS * letters
+
+
+def _count(text: str, letters: bytes) -> int:
+    """Return how many characters of a text are among some of ASCII."""
+    told = text.encode("ascii", "ignore")
+    return len(told) - len(told.translate(None, letters))
 
 
 def _drop_accents(text: str) -> str:

@@ -32,8 +32,10 @@ _LOOSE = str.maketrans({
     **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-‐‑‒–—―\u00ad\ufffe")),
 })  # fmt: skip
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
-_LETTER = re.compile(r"(?<!\S)([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
-"""One alone or before digits: fonts of nothing but ₹ give it the code of any."""
+_LETTER = re.compile(r"\s(?![a-z]{2})([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
+"""One alone or before digits, after a blank: fonts of nothing but ₹ give it the code of any.
+
+Most words are ruled out fast."""
 _PI_FONT = re.compile("wingdings|webdings|europeanpi", re.IGNORECASE)
 _PI_BULLET = re.compile(r"^[\0-\x1f!-\xff](?= |$)")
 _BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")
@@ -61,15 +63,20 @@ def correct_items(
         items = with_logical_order(items, text_page, space)
     known = _fold_all([item.text for item in items])
     layer.restore_characters(items, known)
-    letters = _LETTER.finditer(layer.text)
-    rupees = {at[0]: f"{at[1]}₹{at[2]}" for at in letters if "Rupee" in layer.font(at.end(1))}
+    letters = _LETTER.finditer(f" {layer.text}")
+    rupees = {
+        at[0][1:]: f"{at[1]}₹{at[2]}" for at in letters if "Rupee" in layer.font(at.end(1) - 1)
+    }
     for item in items:
         # liteparse tells the font of the first word.
         if len(item.words) > 1 and font_style(item.font)[0]:
             item.run_in = not layer.is_bold(item.words[-1])
         text = " ".join(rupees.get(w, w) for w in item.text.split(" ")) if rupees else item.text
         bullet = _PI_BULLET if text[1:2] in " " and _PI_FONT.search(item.font) else _BULLET
-        item.text = _CONTROL.sub("\ufffd", bullet.sub(lambda sign: _TICKS.get(sign[0], "•"), text))
+        if bullet is _PI_BULLET or not text.isprintable():
+            text = bullet.sub(lambda sign: _TICKS.get(sign[0], "•"), text)
+            text = _CONTROL.sub("\ufffd", text)
+        item.text = text
     return list(items), layer.missing_lines(items, known)
 
 
@@ -91,8 +98,10 @@ class TextLayer:
         self.text: str = text_page.get_text_range()
         # liteparse leaves out leaders, and not what they stand between.
         texts = _PARTS.split(self.text)
-        rows = map(_Row, accumulate(map(len, texts), initial=0), texts, _fold_all(texts))
-        self._rows = [row for row in rows if row.text != "\r\n"]
+        starts = accumulate(map(len, texts), initial=0)
+        told = [(start, text) for start, text in zip(starts, texts, strict=False) if text != "\r\n"]
+        folded = _fold_all(text for _, text in told)
+        self._rows = [_Row(*row, fold) for row, fold in zip(told, folded, strict=True)]
 
     def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
         """Restore characters that liteparse's items replace by ASCII; `known` are their texts."""
@@ -130,7 +139,7 @@ class TextLayer:
         bounds = (left - margin, bottom - margin, right + margin, top + margin)
         return str(self._page.get_text_bounded(*bounds))
 
-    def missing_lines(self, items: Iterable[TextItem], known: Sequence[str]) -> list[Line]:
+    def missing_lines(self, items: Sequence[TextItem], known: Sequence[str]) -> list[Line]:
         """Return the lines of the page that are missing from liteparse's items of `known` texts."""
         counts, whole = Counter(known), "".join(known)
         found = Counter(row.folded for row in self._rows)
@@ -138,11 +147,10 @@ class TextLayer:
         unknown = [
             row
             for row in self._rows
-            if found[row.folded] > counts[row.folded]
+            if found[row.folded] > counts.get(row.folded, 0)
             and not (len(row.folded.strip(".")) > _ALONE and row.folded in whole)
             and not self._is_invisible(row)
         ]
-        boxes = list(map(_box_with_scripts, items)) if unknown else []
         page = Box(0, 0, *self._space.layout_size)
         missing = []
         for row in unknown:
@@ -152,7 +160,12 @@ class TextLayer:
                 row, pieces = row._replace(text="…"), [Box.around(pieces)]
             for box in pieces:
                 x, y = box.centre
-                covered = any(i.holds(x, y) or box.holds_centre(i) for i in boxes)
+                level = (
+                    item for item in items
+                    if item.y - item.height <= box.bottom and box.top <= item.y + 2 * item.height
+                )  # fmt: skip
+                beside = map(_box_with_scripts, level)
+                covered = any(i.holds(x, y) or box.holds_centre(i) for i in beside)
                 if covered or not page.holds(x, y):
                     continue
                 text = " ".join((row.text if len(pieces) == 1 else self._text_within(box)).split())
@@ -168,7 +181,8 @@ class TextLayer:
 def _box_with_scripts(item: TextItem) -> Box:
     """Return the box of an item, of one with formulas with the scripts above and below it."""
     reach = _SCRIPTS * item.height if "$" in item.text else 0.0
-    return item.box._replace(top=item.y - reach, bottom=item.y + item.height + reach)
+    bottom = item.y + item.height + reach
+    return Box(item.x, item.y - reach, item.x + item.width, bottom)
 
 
 def _fold(text: str) -> str:
