@@ -148,7 +148,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
     """Return the regions of a page in reading order."""
     size = found.frame.upright_size
     # At an angle to the page, or apart from its flow.
-    items = [item for item in found.items if abs(item.angle) > UPRIGHT]
+    items = [item for item in found.items if item.rotation and abs(item.angle) > UPRIGHT]
     turned = [*found.apart, *text_lines(items, found.links)]
     page = found.reading
     if page is None:

@@ -7,6 +7,7 @@ Performance Document Layout Analysis" (2003).
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ def reading_order(blocks: Sequence[_Lines], solids: Sequence[Box] = ()) -> list[
     """Return the numbers of blocks of text, and then of solid parts, in reading order."""
     count = len(blocks)
     boxes = [*map(Box.around, blocks), *solids]
+    order = sorted(range(len(boxes)), key=lambda number: (boxes[number].top, boxes[number].left))
+    if all(boxes[one].bottom <= boxes[other].top for one, other in pairwise(order)):
+        return order
     columns = [box for box, lines in zip(boxes, blocks, strict=False) if len(lines) > 1]
     rows = _rows_of_blocks(blocks, columns)
     rows += ([number] for number in range(count, count + len(solids)))
@@ -91,8 +95,9 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     highest, lowest = np.minimum(middle[:, None], middle), np.maximum(middle[:, None], middle)
     pairs = np.argwhere(beside)
     # All pairs at once might need too much memory.
-    for some in np.array_split(pairs, 1 + len(pairs) * len(places) // 500_000):
-        one, other = some.T[..., None]
+    most = max(1, 500_000 // len(places))
+    for start in range(0, len(pairs), most):
+        one, other = pairs[start : start + most].T[..., None]
         filled = np.minimum(right, left[other]) - np.maximum(left, right[one])
         across = filled >= _ACROSS * (left[other] - right[one])
         across &= (highest[one, other] < middle) & (middle < lowest[one, other])

@@ -2,7 +2,6 @@
 
 import re
 import statistics
-from collections import Counter
 from collections.abc import Collection, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -43,7 +42,7 @@ _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 """The end of such a piece of text that ends an entry: another may stand beside it."""
-_NAME, _SAID = re.compile(r"\w.*[:：]$"), re.compile(r"\w.*[^:：]$")
+_NAME, _SAID = re.compile(r"\W*\w.*[:：]"), re.compile(r"\w.*[^:：]$")
 _VALUE = re.compile(r"[^:：]*(:\d[^:：]*)*")
 """What stands at the right of a name: a time has colons, too."""
 _AMOUNT = re.compile(r"([A-Z]{3}|[$€£])?\s?[-+]?\d[\d.,]*[.,]\d\d-?\s?([A-Z]{1,3}|[$€£*])?")
@@ -109,7 +108,7 @@ def text_blocks(
                 roles[number] = ROLES.index("caption")
     begins = page.view.flag("first") > _LIKELY
     pairs = page.pairs("block")
-    stacked = [(min(p[1:3]), max(p[1:3]), p[3]) for p in pairs if p[0] >= UPRIGHT]
+    stacked = [(min(p[1], p[2]), max(p[1], p[2]), p[3]) for p in pairs if p[0] >= UPRIGHT]
     for above, below, _ in reversed(stacked):
         alleged = roles[above] == _HEADING or (roles[above] == _ITEM and begins[above])
         if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
@@ -140,7 +139,8 @@ def text_blocks(
     _join_values(page, pairs, sets, roles)
     blocks = []
     for group in sets.groups(sorted(inside)):
-        role = ROLES[Counter(roles[number] for number in group).most_common(1)[0][0]]
+        said = [roles[number] for number in group]
+        role = ROLES[max(dict.fromkeys(said), key=said.count)]
         rows = piece_rows(page.pieces[number] for number in group)
         # A text layer says in which type code is set.
         if role == "code" and not any(piece.mono or piece.read for row in rows for piece in row):
@@ -162,24 +162,24 @@ def _join_values(
 ) -> None:
     """Join names to the values at their right, as "Date:" and "1 May"."""
     texts = [piece.text for piece in page.pieces]
-    groups = sets.groups(range(len(texts)))
-    group_of = {number: group for group in groups for number in group}
     beside = [pair[1:3] for pair in pairs if pair[0] == 0]
-    names = {one for one, _ in beside if len(group_of[one]) == 1 and _NAME.search(texts[one])}
+    names = {one for one, _ in beside if _NAME.fullmatch(texts[one])}
+    groups = sets.groups(range(len(texts))) if names else []
+    group_of = {number: group for group in groups for number in group}
     # The value may stand right below its name.
     names -= {
         one for direction, one, other, _ in pairs
-        if direction == UPRIGHT and one in names and _SAID.search(texts[other])
+        if one in names and direction == UPRIGHT and _SAID.search(texts[other])
         and page.boxes[one].is_near(page.boxes[other], page.boxes[one].height / 2)
     }  # fmt: skip
     values = set[int]()
     for one, other in beside:
-        below = group_of[other]
         named = (
             one in names
+            and len(group_of[one]) == 1
             and _VALUE.fullmatch(texts[other])
-            and len(below) <= _LINES
-            and values.issuperset(number for number in below if number < other)
+            and len(group_of[other]) <= _LINES
+            and values.issuperset(number for number in group_of[other] if number < other)
         )
         priced = _AMOUNT.fullmatch(texts[other]) and any(map(str.isalpha, texts[one]))
         if (named or priced) and len(piece_rows([page.pieces[one], page.pieces[other]])) == 1:

@@ -121,7 +121,9 @@ def _codes() -> NDArray[np.uint8]:
 
 
 _CODES = _codes()
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], 1, bitorder="little").astype(float)
+_CLASSES = np.flatnonzero(np.bincount(_CODES)).astype(np.uint8)
+_CLASS_OF = np.searchsorted(_CLASSES, _CODES)
+_BITS = np.unpackbits(_CLASSES[:, None], 1, bitorder="little").astype(float)
 _ENDS = ".,;:!?-)"
 
 
@@ -130,15 +132,15 @@ def _text_columns(pieces: Sequence[Line]) -> list[Floats]:
     texts = [piece.text or " " for piece in pieces]
     lengths = np.array(list(map(len, texts)))
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), np.uint32)
-    kinds = _CODES[np.minimum(codes, len(_CODES) - 1)]
+    classes = _CLASS_OF[np.minimum(codes, len(_CLASS_OF) - 1)]
     ends = np.cumsum(lengths) - 1
     starts = ends - lengths + 1
     of_piece = np.repeat(np.arange(len(texts)) * len(_BITS), lengths)
-    held = np.bincount(of_piece + kinds, minlength=len(texts) * len(_BITS))
+    held = np.bincount(of_piece + classes, minlength=len(texts) * len(_BITS))
     columns = [*(held.reshape(len(texts), -1) @ _BITS / lengths[:, None]).T]
     words = columns[6] * lengths + 1
     columns += [np.log1p(lengths), np.log1p(words), lengths / words / 10]
-    first, last = kinds[starts], kinds[ends]
+    first, last = _CLASSES[classes[starts]], _CLASSES[classes[ends]]
     columns += [(first >> bit) & 1 for bit in (0, 2, 3, 4, 5)]
     columns += [codes[ends] == ord(sign) for sign in _ENDS]
     columns += [(last >> bit) & 1 for bit in (0, 1)]
