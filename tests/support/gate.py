@@ -102,12 +102,15 @@ def outlines(canvas: Canvas, left: float, bottom: float, width: float) -> None:
     canvas.drawPath(path, stroke=0, fill=1, fillMode=0)
 
 
-def mapped_pdf(path: Path, letter: Callable[[int], int]) -> Path:
-    """A page of text whose font says that a glyph is another letter."""
+def mapped_pdf(path: Path, letter: Callable[[int], int], stamp: str = "") -> Path:
+    """A page of text, or only its stamp, in a font that says that a glyph is another letter."""
     pdfmetrics.registerFont(TTFont("Vera", _VERA))
     canvas = Canvas(str(path), pagesize=A4, pageCompression=0)
     canvas.setFont("Vera", 11)
-    prose(canvas, 760, 12)
+    if stamp:
+        canvas.drawString(72, 810, stamp)
+        canvas.setFont("Helvetica", 11)
+    prose(canvas, 760, 6 if stamp else 12)
     canvas.save()
     path.write_bytes(
         re.sub(

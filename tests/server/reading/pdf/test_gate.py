@@ -175,6 +175,25 @@ async def test_letters_without_a_meaning_are_read_from_the_page(tmp_path: Path, 
     assert SENTENCES[1] in reading.pages[0].markdown
 
 
+@read_with_ocr
+async def test_a_stamp_in_a_broken_font_is_read_from_the_page_and_the_rest_from_the_file(
+    tmp_path: Path, read: Read
+) -> None:
+    stamp = "Envelope number 2DFE1ADC-8372-4DF1-9885-04AAA44E9D91"
+    path = mapped_pdf(tmp_path / "a.pdf", lambda code: code - 29, stamp)
+    (page,) = (await read(path)).pages
+    assert page.markdown.split("\n\n")[0] == stamp
+    assert SENTENCES[1] in page.markdown
+    scores = page.confidence_scores
+    assert scores is not None and scores.word_confidence_scores
+    read_in, written = (
+        [word.confidence for word in scores.word_confidence_scores if (word.text in stamp) is own]
+        for own in (True, False)
+    )
+    assert min(read_in) < 1.0
+    assert set(written) == {1.0}
+
+
 LONG = 4 * f"{TEXT} "
 
 

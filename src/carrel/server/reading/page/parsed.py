@@ -63,6 +63,7 @@ class ParsedPage:
 
     `items` is empty where the text layer cannot be trusted; `comments` are those of readers.
     `needs_ocr`: something is drawn without text for it. `drawn`: outlines may hold more text.
+    `unread` are the lines in fonts without letters.
     """
 
     index: int
@@ -77,3 +78,4 @@ class ParsedPage:
     trusted: bool = True
     needs_ocr: bool = False
     drawn: bool = False
+    unread: list[Box] = field(default_factory=list)

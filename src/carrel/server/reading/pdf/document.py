@@ -30,7 +30,12 @@ from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
 from carrel.server.reading.pdf.text_layer import correct_items
-from carrel.server.reading.scans.recognition import Look, recognise_page, recognise_part
+from carrel.server.reading.scans.recognition import (
+    Look,
+    recognise_line,
+    recognise_page,
+    recognise_part,
+)
 from carrel.wire.ocr import Page
 
 POINTS = 72
@@ -166,8 +171,9 @@ class PDF(AbstractContextManager["PDF"]):
             frame, scans = (scan.frame, [scan]) if scan else (frame, [])
         found = self._looked_at.pop(index, None) or self._collect(parsed, frame)
         shown = sum(box.width * box.height for box in found.pictures)
-        if parsed.drawn or (not parsed.needs_ocr and shown > _PICTURES * math.prod(parsed.size)):
-            scans = fenced("drawn text", self._read_drawn, index, found, look) or scans
+        drawn = not parsed.needs_ocr and shown > _PICTURES * math.prod(parsed.size)
+        if drawn or parsed.drawn or parsed.unread:
+            scans = fenced("drawn text", self._read_drawn, parsed, found, look) or scans
         found = reduce(_with_scan, scans, found)
         scored = options.granularity is not None
         layout = page_layout(found, self._evidence or NO_EVIDENCE, scored=scored)
@@ -221,15 +227,17 @@ class PDF(AbstractContextManager["PDF"]):
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
 
-    def _read_drawn(self, index: int, found: PageParts, look: Look) -> list[PageParts]:
+    def _read_drawn(self, parsed: ParsedPage, found: PageParts, look: Look) -> list[PageParts]:
         """Read the parts of a page that are pictures of text, outside the text found."""
-        frame = found.frame
+        index, frame = parsed.index, found.frame
         coarse = self._render(index, DRAWN_DPI, frame.turn)
-        parts = drawn_text(coarse, found.text_boxes, found.pictures, frame.upright_size[0])
-        if not parts:
+        size, unread = frame.upright_size, [] if frame.turn else parsed.unread
+        parts = drawn_text(coarse, [*found.text_boxes, *unread], found.pictures, size[0])
+        if not parts and not unread:
             return []
         fine = self._render(index, self._ocr_dpi(index), frame.turn)
-        return [recognise_part(fine, box, frame.upright_size, look) for box in parts]
+        read = [recognise_part(fine, box, size, look) for box in parts]
+        return read + [recognise_line(fine, box, size, look) for box in unread]
 
     def _ocr_dpi(self, index: int) -> float:
         """Return the highest resolution useful to OCR: on small pages that of their pictures."""

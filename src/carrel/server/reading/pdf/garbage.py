@@ -14,6 +14,8 @@ _MOST_UNMAPPED = 0.1
 """Largest fraction of unmapped glyphs on a page: bullets and ornaments are unmapped too."""
 _FEW_UNMAPPED = 0.01
 """The same of a page that is suspected."""
+_MANY_UNMAPPED = 0.3
+"""The same of a font that is broken; its other glyphs have wrong letters."""
 _STRAY = 0.05
 """Largest fraction of letters outside the two scripts of a page, the other being Latin for most."""
 _WORD = re.compile(r"[^\W_]{4,}")
@@ -55,6 +57,11 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     other = [word for word in plain.split(" ") if not (word.islower() and word.isalpha())]
     unusual = len(other) - len(_USUAL.findall(" ".join(other)))
     return unusual > _MOST_UNUSUAL * len(words) or _odd_letters(written, plain)
+
+
+def is_unmapped(text: str) -> bool:
+    """Return whether a good part of a text's glyphs have no known letter."""
+    return len(_UNMAPPED.findall(text)) > _MANY_UNMAPPED * len(text)
 
 
 def _mixed_scripts(words: Iterable[str]) -> bool:

@@ -1,6 +1,7 @@
 """PDF pages parsed by liteparse, cut at their crop box, some ahead of need."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -12,17 +13,19 @@ from liteparse._liteparse import LiteParse
 
 from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.drawings import drawings
-from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades
-from carrel.server.reading.pdf.garbage import is_garbage
+from carrel.server.reading.pdf.garbage import is_garbage, is_unmapped
 
 _GARBLED = "garbled"
 _OF_OTHER_OCR = "invisible-text-layer"
 _OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u1f00-\u1fff\uac00-\ud7ff]")
 """Letters that the built-in OCR does not know: an OCR that wrote many was made for them."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
+_SOUND = 0.8
+"""Smallest fraction of a page's text in sound fonts for which the others are read by OCR."""
 _COMMENTS = frozenset({
     "text", "freetext", "highlight", "underline", "squiggly", "strikeout", "caret",
 })  # fmt: skip
@@ -61,6 +64,14 @@ def _page(page: Any) -> ParsedPage:
     fenced("letters set apart", join_letters, items)
     text = " ".join(item.text for item in items)
     garbage = is_garbage(text, suspected=_GARBLED in reasons)
+    unread = list[Box]()
+    if garbage:
+        # A stamp in a broken font spoils no other text.
+        sound, broken = _part_by_font(items)
+        rest = " ".join(item.text for item in sound)
+        if len(rest) > _SOUND * len(text) and not is_garbage(rest, suspected=True):
+            garbage, items, text = False, sound, rest
+            unread = join_boxes((item.box for item in broken), _are_level)
     doubted = _OF_OTHER_OCR in reasons and (
         2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
     )
@@ -82,12 +93,27 @@ def _page(page: Any) -> ParsedPage:
         trusted=trusted,
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
         drawn=said and bool(reasons & _WITHOUT_TEXT),
+        unread=unread,
     )
 
 
 def _item(item: Any) -> TextItem:
     place = (item.x, item.y, item.width, item.height, item.rotation)
     return TextItem(item.text, *place, item.font_name or "", item.font_size or 0.0, item.words)
+
+
+def _part_by_font(items: Sequence[TextItem]) -> tuple[list[TextItem], list[TextItem]]:
+    """Part the items from those in fonts that know few letters, other than fonts of bullets."""
+    texts = defaultdict[str, list[str]](list)
+    for item in items:
+        texts[item.font].append(item.text)
+    long = {font: "".join(all) for font, all in texts.items() if len("".join(all)) > 2 * len(all)}
+    broken = {font for font, text in long.items() if is_unmapped(text)}
+    return [i for i in items if i.font not in broken], [i for i in items if i.font in broken]
+
+
+def _are_level(one: Box, other: Box) -> bool:
+    return one.shared_height(other) > 0
 
 
 def _links(annotations: Sequence[Any]) -> list[Link]:

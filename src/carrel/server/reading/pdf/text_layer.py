@@ -17,6 +17,7 @@ from pypdfium2 import raw
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.lines import font_style
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
+from carrel.server.reading.pdf.garbage import is_unmapped
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
@@ -149,6 +150,7 @@ class TextLayer:
             for row in self._rows
             if found[row.folded] > counts.get(row.folded, 0)
             and not (len(row.folded.strip(".")) > _ALONE and row.folded in whole)
+            and not (len(row.text) > _ALONE and is_unmapped(row.text))
             and not self._is_invisible(row)
         ]
         page = Box(0, 0, *self._space.layout_size)

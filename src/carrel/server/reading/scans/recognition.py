@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import cv2
@@ -28,6 +29,8 @@ _UPRIGHT = 20.0
 _UPENDED = 1.5
 """A line of several letters with at least this height-to-width ratio was read sideways."""
 _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
+_AROUND = 3.0
+"""Points around a line that is read by itself."""
 
 
 def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) -> PageParts:
@@ -134,6 +137,20 @@ def recognise_part(
     figures = [_move(frame.on_page(figure), box) for figure in part.figures]
     frame = PageFrame(*size)
     return PageParts(frame, lines=lines, apart=slanted, rules=rules, figures=figures)
+
+
+def recognise_line(
+    picture: Image.Image, box: Box, size: tuple[float, float], look: Look
+) -> PageParts:
+    """Read a line whose box is known, as by `recognise_part`."""
+    start, end = max(0.0, box.left - _AROUND), min(size[0], box.right + _AROUND)
+    around = Box(start, max(0.0, box.top - _AROUND), end, min(size[1], box.bottom + _AROUND))
+    part = recognise_part(picture, around, size, look)
+    lines = [
+        line._replace(box=line.box._replace(top=box.top, bottom=box.bottom), size=box.height)
+        for line in part.lines
+    ]
+    return replace(part, lines=lines)
 
 
 def _move(box: Box, by: Box) -> Box:
