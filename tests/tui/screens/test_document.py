@@ -1,5 +1,6 @@
 """Document: a page and its text as one selection, its marks, how it is read, what is taken out."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,27 @@ async def test_doubtful_words_are_gone_through_and_found_on_the_next_page(
     await bench.shows("page 2 of 3", "“writlng” 61 % sure")
     await bench.press("left_square_bracket")
     await bench.shows("page 1 of 3")
+
+
+async def test_a_page_whose_picture_is_late_is_not_shown_as_the_page_before(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures, drawing = bench.store.documents._pictures, asyncio.Event()
+    draw = pictures.draw
+
+    async def late(state: DocumentState, page: int, *size: Any) -> bytes:
+        await drawing.wait()
+        return await draw(state, 0, *size)
+
+    monkeypatch.setattr(pictures, "draw", late)
+    await bench.press("plus")
+    await bench.pilot.pause(0.5)
+    assert drawn(bench), "the same page stays while it is drawn larger"
+    await bench.press("l")
+    await bench.shows("page 2 of 3", "Loading …")
+    assert not drawn(bench)
+    drawing.set()
+    await bench.until(lambda: drawn(bench))
 
 
 async def test_confidence_is_seen_as_heat_in_the_picture_and_in_the_text(bench: Workbench) -> None:

@@ -20,6 +20,8 @@ PAGE_POINTS = 842.0
 """Most points in a page's width: pictures often claim to be metres wide."""
 TINTS: dict[Heat | None, float] = {None: 0.0, "fair": 0.35, "doubtful": 0.8}
 """Opacity of the tint of each heat."""
+LATE = 0.3
+"""Seconds after which another page's picture is no longer shown for one that is being drawn."""
 MARGIN = 0.01
 """Margin around a block that fills the pane, in fractions of the page."""
 
@@ -85,15 +87,20 @@ class PageView(PagePicture):
         if state.no_picture is not None:
             return await self.explain(labels.block(state.no_picture, "$muted"))
         if state.picture_path is None or state.page_count is None:
-            words = "Loading …" if state.loading else ""
-            return await self.explain(labels.muted(words))
+            return await (self._await_picture() if state.loading else self.explain(Content()))
+        late = self.set_timer(LATE, self._await_picture, pause=self._seen[:1] == (state.current,))
         try:
             png = await self._documents.picture(state.current, self.pixels(columns), part)
         except ProblemError as error:
             return await self.explain(Content("\n").join(labels.problem(error.problem)))
+        finally:
+            late.stop()
         await self.show(png, columns, frames)
         self._drawn, self._seen = wanted, ()
         return self._look(state, part)
+
+    async def _await_picture(self) -> None:
+        await self.explain(labels.muted("Loading …"))
 
     def _part(self, state: DocumentState) -> Rect | None:
         """Return the part that fills the pane: the chosen block with a margin, else the page."""
