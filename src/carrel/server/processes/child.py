@@ -6,8 +6,6 @@ import logging
 import os
 import signal
 import sys
-from types import TracebackType
-from typing import Self
 
 from carrel.server.processes.pipes import PipeMessage, receive_message, send_message
 
@@ -51,7 +49,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 class Child:
-    """A child process that exchanges messages; leaving the context kills it."""
+    """A child process that exchanges messages."""
 
     def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
         self._process = process
@@ -118,15 +116,3 @@ class Child:
     def ending(self) -> str:
         """Exit status, for the log."""
         return f"{self._name} ended with {self._process.returncode}"
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        # Shield: a cancelled caller must not leave the process behind.
-        await asyncio.shield(asyncio.ensure_future(self.end()))

@@ -401,15 +401,7 @@ def _add_chunks(
     area = {"first": first, "last": first + CHUNKS_PER_LIBRARY - 1}
     start = (connection.scalar(_NEWEST_CHUNK, area) or first) + 1
     rows = [
-        {
-            "id": start + position,
-            "document_id": document_id,
-            "position": position,
-            "page": chunk.page,
-            "text": chunk.text,
-            "segmented": chunk.segmented,
-            "layout": chunk.layout,
-        }
+        {"id": start + position, "document_id": document_id, "position": position, **vars(chunk)}
         for position, chunk in enumerate(outcome.chunks)
     ]
     if rows:

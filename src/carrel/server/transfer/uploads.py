@@ -34,7 +34,6 @@ class ReceivedFile:
     """A received file on disk, with the text parts of its request."""
 
     filename: str
-    content_type: str | None
     blob: Blob
     fields: dict[str, str]
 
@@ -125,7 +124,6 @@ class _Receiver:
         """Bytes of the file parsed since the last `take`."""
         self._file_bytes = 0
         self._filename: str | None = None
-        self._content_type: str | None = None
         self._fields: dict[str, str] = {}
         self._parts = 0
         self._part = _Part()
@@ -163,7 +161,7 @@ class _Receiver:
         if self._filename is None:
             raise _missing_file()
         blob = await writer.commit()
-        return ReceivedFile(self._filename, self._content_type, blob, self._fields)
+        return ReceivedFile(self._filename, blob, self._fields)
 
     def _begin_part(self) -> None:
         self._parts += 1
@@ -200,8 +198,6 @@ class _Receiver:
         filename = options[b"filename"].decode("utf-8", "replace")
         # Browsers and most clients escape only the quotation mark.
         self._filename = safe_filename(filename.replace("%22", '"'))
-        kind = self._headers.get(b"content-type")
-        self._content_type = kind.decode("latin-1") if kind else None
 
     def _on_data(self, data: bytes, start: int, end: int) -> None:
         if self._part.is_file:

@@ -497,6 +497,17 @@ async def test_pictures_come_as_asked(tmp_path: Path, read: Read) -> None:
     assert Image.open(io.BytesIO(data)).size == (50, 50)
 
 
+async def test_a_picture_in_deep_grey_stays_grey(tmp_path: Path, read: Read) -> None:
+    written = io.BytesIO()
+    Image.new("I;16", (60, 60), 0x4000).save(written, "PNG")
+    (tmp_path / "a.html").write_text(f'<img src="{as_data_url(written.getvalue())}">')
+    (page,) = (await read(tmp_path / "a.html", include_image_base64=True)).pages
+    shown = page.images[0].image_base64
+    assert shown is not None
+    data = base64.b64decode(shown.removeprefix("data:image/jpeg;base64,"))
+    assert Image.open(io.BytesIO(data)).getpixel((30, 30)) == (0x40, 0x40, 0x40)
+
+
 @pytest.mark.parametrize("make", [_word, _slides], ids=["docx", "pptx"])
 @pytest.mark.parametrize("table_format", [None, "html", "markdown"])
 async def test_every_word_is_scored_where_it_stands(

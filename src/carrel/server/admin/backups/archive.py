@@ -87,7 +87,7 @@ def live_blobs(folder: FolderLayout) -> LiveBlobs:
 
 def count_rows(folder: FolderLayout) -> int:
     """Return the number of rows of a backup."""
-    with sqlite.read_only(folder.database_file) as connection:
+    with sqlite.read_only_engine(folder.database_file).connect() as connection:
         return sum(
             connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
             for table in tables()

@@ -142,5 +142,5 @@ def _count_keys(settings: ServerSettings, folder: FolderLayout) -> int:
     if settings.database is not None:
         with shared.open_engine(settings.database) as engine, engine.connect() as connection:
             return connection.scalar(query) or 0
-    with sqlite.read_only(folder.database_file) as connection:
+    with sqlite.read_only_engine(folder.database_file).connect() as connection:
         return connection.scalar(query) or 0

@@ -95,7 +95,7 @@ class LineReader:
         """Read with the fast model, then its doubtful words with the thorough one."""
         found = self._fast.letters(_prepare(line)) if self._fast else []
         doubtful = doubts(found, ink, _LEAST_WIDTH // _GUESS)
-        if not found or sum(doubt.length for doubt in doubtful) > _MOSTLY * len(ink):
+        if not found or sum(end - start for _, start, end in doubtful) > _MOSTLY * len(ink):
             return self._thorough.letters(_prepare(line))
         for doubt in reversed(doubtful):
             pixels = line[:, doubt.start * _GUESS : doubt.end * _GUESS]
@@ -174,11 +174,6 @@ class Doubt(NamedTuple):
     letters: slice
     start: int
     end: int
-
-    @property
-    def length(self) -> int:
-        """In steps."""
-        return self.end - self.start
 
 
 def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Doubt]:

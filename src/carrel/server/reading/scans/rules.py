@@ -23,16 +23,10 @@ _MOST_RUNS = 20_000
 _TOUCH = 4.0
 """Points. Maximum gap between rules that meet."""
 
-_UNTURN = {
-    90: Image.Transpose.ROTATE_90,
-    180: Image.Transpose.ROTATE_180,
-    270: Image.Transpose.ROTATE_270,
-}
-
 
 def undo_turn(picture: Image.Image, frame: PageFrame) -> Image.Image:
     """Undo the quarter turn of a page's picture."""
-    return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
+    return picture.rotate(frame.turn, expand=True) if frame.turn else picture
 
 
 def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:

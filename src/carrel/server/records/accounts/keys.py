@@ -116,18 +116,10 @@ def _is_valid(now: Any = None) -> tuple[sa.ColumnElement[bool], ...]:
 def _select_keys(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return (
         sa.select(
-            api_keys.c.id,
-            api_keys.c.name,
-            organisations.c.name.label("organisation"),
-            organisations.c.id.label("organisation_id"),
+            *(column for column in api_keys.c if column.name in Key.__dataclass_fields__),
+            users.c.organisation_id,
             users.c.name.label("user"),
-            users.c.id.label("user_id"),
-            api_keys.c.created_at,
-            api_keys.c.revoked_at,
-            api_keys.c.purpose,
-            api_keys.c.expires_at,
-            api_keys.c.used_at,
-            api_keys.c.reads_only,
+            organisations.c.name.label("organisation"),
         )
         .select_from(api_keys)
         .join(users, users.c.id == api_keys.c.user_id)

@@ -2,8 +2,6 @@
 
 import logging
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -84,13 +82,6 @@ def read_only_engine(file: Path) -> sa.Engine:
     return sa.create_engine(
         "sqlite://", creator=lambda: connect_read_only(file), poolclass=sa.NullPool
     )
-
-
-@contextmanager
-def read_only(file: Path) -> Iterator[sa.Connection]:
-    """Yield a connection that cannot change the file."""
-    with read_only_engine(file).connect() as connection:
-        yield connection
 
 
 def connect_read_only(file: Path) -> sqlite3.Connection:

@@ -15,7 +15,7 @@ from carrel.server.reading.office.web.html import parse_html, parts_of_tree
 from carrel.server.reading.office.web.inline import NOTE
 from carrel.server.reading.office.word.equations import STYLE, with_equations
 from carrel.server.reading.office.word.numbering import item_numbers
-from carrel.server.reading.office.word.running_heads import RunningHeads, running_heads
+from carrel.server.reading.office.word.running_heads import running_heads
 from carrel.wire.ocr import BlockType
 
 _STYLES = f"""\
@@ -63,7 +63,7 @@ def word_pages(data: bytes) -> list[list[Part]]:
     return [
         [*_head("header", above), *parts, *_head("footer", below)]
         for parts, (above, below) in zip_longest(
-            read, heads[: len(read)], fillvalue=heads[-1] if heads else RunningHeads()
+            read, heads[: len(read)], fillvalue=heads[-1] if heads else ("", "")
         )
     ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from lxml import etree
 
@@ -13,11 +13,8 @@ _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
 """Elements whose text is not shown: the copy of a text box for old programs, deletions, fields."""
 
 
-class RunningHeads(NamedTuple):
-    """The text above and below a page; empty where there is none."""
-
-    header: str = ""
-    footer: str = ""
+RunningHeads = tuple[str, str]
+"""The text above and below a page; empty where there is none."""
 
 
 class _Section:
@@ -34,8 +31,7 @@ class _Section:
 
     def heads(self, *, first: bool, even: bool) -> RunningHeads:
         which = "first" if first and self.first_differs else "even" if even else "default"
-        header, footer = (self.texts.get(f"{kind} {which}", "") for kind in ("header", "footer"))
-        return RunningHeads(header, footer)
+        return self.texts.get(f"header {which}", ""), self.texts.get(f"footer {which}", "")
 
 
 def running_heads(data: bytes) -> list[RunningHeads]:
