@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import pytest
+
 from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.page.elements import Box
 
@@ -104,10 +106,11 @@ def test_a_label_and_its_value_are_a_row() -> None:
     assert _order(*fields) == ["l", "v", "l1", "v1"]
 
 
-def test_a_bullet_comes_right_before_its_text() -> None:
-    bullets = [_column(name, 50, 56, top, 1) for name, top in (("x", 100), ("y", 124))]
-    texts = [_column(name, 70, 550, top, 2) for name, top in (("a", 100), ("b", 124))]
-    assert _order(*bullets, *texts) == ["x", "a", "y", "b"]
+@pytest.mark.parametrize(("apart", "order"), [(15, "abcdefwxyz"), (12, "awbxcydzef")])
+def test_two_addresses_are_rows_only_where_their_lines_are_level(apart: int, order: str) -> None:
+    left = [_column(name, 50, 140, 100 + 12 * n, 1) for n, name in enumerate("abcdef")]
+    right = [_column(name, 300, 420, 100 + apart * n, 1) for n, name in enumerate("wxyz")]
+    assert "".join(_order(*left, *right)) == order
 
 
 def test_level_headings_of_columns_are_no_row() -> None:

@@ -285,14 +285,17 @@ def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
     ]
 
 
-def _seen_as(role: Role, *lines: Line) -> list[tuple[str, str]]:
-    """The blocks of lines that the page model takes for one role, each apart from the others."""
+def _seen_as(
+    role: Role, *lines: Line, beside: float = 0, below: float = 0
+) -> list[tuple[str, str]]:
+    """The blocks of lines that the page model takes for one role, and how likely for one block."""
     found = PageParts(PageFrame(595, 842), list(map(item_of, lines))).reading
     assert found is not None
     roles = np.zeros_like(found.view.roles)
     roles[:, ROLES.index(role)] = 1
-    apart = np.zeros_like(found.view.shared)
-    page = replace(found, view=replace(found.view, roles=roles, shared=apart))
+    shared = np.full_like(found.view.shared, beside)
+    shared[UPRIGHT:] = below
+    page = replace(found, view=replace(found.view, roles=roles, shared=shared))
     blocks = text_blocks(page, range(len(page.pieces)))
     return [(block.role, " ".join(line.text for line in block.lines)) for block in blocks]
 
@@ -303,7 +306,7 @@ def test_the_number_of_a_heading_may_stand_apart(number: str) -> None:
     assert _seen_as("heading", _line(number, 100), title) == [("heading", f"{number} Rooms")]
 
 
-@pytest.mark.parametrize("bullet", ["•", "▪", "\uf0b7"])
+@pytest.mark.parametrize("bullet", ["•", "▪", "\uf0b7", "-", "–"])
 def test_a_bullet_may_stand_apart_from_its_item(bullet: str) -> None:
     text = _line("they are open", 100, 80)
     assert _seen_as("list_item", _line(bullet, 100), text) == [
@@ -314,6 +317,38 @@ def test_a_bullet_may_stand_apart_from_its_item(bullet: str) -> None:
 def test_a_number_far_from_a_text_or_of_an_item_without_a_mark_is_none_of_its() -> None:
     assert len(_seen_as("heading", _line("1.", 100), _line("Rooms", 100, 150))) == 2
     assert len(_seen_as("list_item", _line("1", 100), _line("Rooms", 100, 80))) == 2
+
+
+def test_what_stands_beside_a_label_begins_an_item() -> None:
+    marks = [_line(mark, 100 + 12 * n) for n, mark in enumerate(["g.", "h.", "i."])]
+    texts = [_full("may be debated, and is", 100 + 12 * n, 80) for n in range(3)]
+    found = _seen_as("list_item", *marks, *texts, below=1)
+    assert [text[:2] for _, text in found] == ["g.", "h.", "i."]
+
+
+def test_numbers_that_count_the_items_of_a_list_stand_with_them() -> None:
+    numbers = [_line(str(8 + n), 100 + 24 * n) for n in range(3)]
+    texts = [_full(f"Line {n} reaches the margin", 100 + 12 * n, 80) for n in range(6)]
+    found = _seen_as("reference", *numbers, *texts, below=0.3)
+    assert [text for _, text in found] == [
+        f"{8 + n} {texts[2 * n].text} {texts[2 * n + 1].text}" for n in range(3)
+    ]
+
+
+@pytest.mark.parametrize("further", ["a. An item of its own", "Far below"])
+def test_a_further_line_of_an_item_has_no_mark_and_no_room_in_the_line_above(further: str) -> None:
+    short = _line("Short", 100, 80)
+    lines = [_line("1.", 100), short, _full(further, 112, 80)]
+    assert len(_seen_as("list_item", *lines, below=0.3)) == 2
+
+
+def test_columns_with_a_narrow_gutter_are_two_blocks() -> None:
+    left = [_line(f"Left line {n}", 100 + 12 * n, width=200) for n in range(4)]
+    right = [_line(f"Right line {n}", 100 + 12 * n, 259, width=200) for n in range(4)]
+    found = _seen_as("text", *left, *right, beside=0.6, below=0.95)
+    assert [text for _, text in found] == [
+        " ".join(line.text for line in column) for column in (left, right)
+    ]
 
 
 def test_a_heading_within_a_line_is_a_part_of_the_text() -> None:

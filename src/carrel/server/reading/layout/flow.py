@@ -6,6 +6,7 @@ Performance Document Layout Analysis" (2003).
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -24,10 +25,11 @@ _ACROSS = 0.8
 """Least part of a gutter that is filled by what parts the columns beside it."""
 _LEVEL = 0.3
 """Parts are on one line if their middles differ by less than this part of their height."""
-_BULLET, _HANGING = 2.0, 5.0
-"""Largest width of a bullet, and its largest distance from its text, in its heights."""
 _NEAR = 1.5
 """Largest distance of a line from the text of its column, in its heights."""
+
+_TIGHT = 0.6
+"""Largest gap between the lines of a stack, in their heights."""
 
 _Lines = Sequence[Box]
 """The boxes of a block's lines."""
@@ -110,17 +112,21 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
 
 
 def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[list[int]]:
-    """Group the blocks that are read as rows: bullets with their texts, labels with values.
+    """Group the blocks that are read as rows: labels with their values.
 
     `columns` are the places of the blocks of several lines.
     """
     sets = Sets(len(blocks))
-    for one, other in _level_pairs(blocks):
+    beside = _level_pairs(blocks)
+    stacks = _stacks(blocks) if beside else sets
+    pairs = [(one, other, (stacks.root(one), stacks.root(other))) for one, other in beside]
+    level = Counter(sides for _, _, sides in pairs)
+    sizes = Counter(stacks.root(number) for number, lines in enumerate(blocks) for _ in lines)
+    for one, other, sides in pairs:
         mark, text = blocks[one][0], blocks[other][0]
-        near = text.left - mark.right < _HANGING * mark.height
-        bullet = mark.width < _BULLET * mark.height and near
-        if bullet or not (
-            len(blocks[other]) > 1
+        if not (
+            2 * level[sides] < min(map(sizes.__getitem__, sides))
+            or len(blocks[other]) > 1
             or _is_in_column(mark, text, columns)
             or _is_in_column(text, mark, columns)
         ):
@@ -129,6 +135,19 @@ def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[li
         sorted(row, key=lambda number: blocks[number][0].left)
         for row in sets.groups(range(len(blocks)))
     ]
+
+
+def _stacks(blocks: Sequence[_Lines]) -> Sets:
+    """Return the stacks of blocks that are set like the lines of one text, as an address is."""
+    left, top, _, bottom = _array([lines[0] for lines in blocks]).T
+    last = _array([lines[-1] for lines in blocks])
+    height = bottom - top
+    near = np.abs(left - last[:, :1]) < _NEAR * height
+    near &= np.abs(top - last[:, 3:]) < _TIGHT * height
+    stacks = Sets(len(blocks))
+    for above, below in np.argwhere(near).tolist():
+        stacks.join(above, below)
+    return stacks
 
 
 def _level_pairs(blocks: Sequence[_Lines]) -> list[list[int]]:

@@ -20,6 +20,10 @@ _CLOSE, _WORDS = 0.02, 1.0
 """Pieces on a line that are no farther apart than this part of its height are of one block if
 that is at least so likely.
 """
+_HANGING = 0.2
+"""Least likelihood that what stands beside a number is the beginning of its item."""
+_ITEM_LINES = 2.0
+"""Least distance of numbers that are none of lines, in their heights."""
 _EDGE = 0.2
 """Height of the bands at a page's top and bottom with running heads, as a part of the page's."""
 _MARKER = re.compile(
@@ -27,7 +31,7 @@ _MARKER = re.compile(
     r"|\d{1,2}\s+(?=[^\W\d])"
 )
 _LABEL = re.compile(
-    rf"[{BULLETS}]|\(?(\d{{1,2}}(\.\d{{1,2}})+\.?|(\d{{1,2}}|[A-Za-z]|[ivx]{{2,4}})[.)])"
+    rf"[{BULLETS}*–—-]|\(?(\d{{1,2}}(\.\d{{1,2}})+\.?|(\d{{1,2}}|[A-Za-z]|[ivx]{{2,4}})[.)])"
 )
 _TAB = 4.0
 """Largest gap between a bullet or a number and its text, in line heights."""
@@ -114,27 +118,44 @@ def text_blocks(
         if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
             roles[above] = _TEXT
     plain = {number for number in numbers if roles[number] == _TEXT}
+    counted = set[int]()
     for above, below, chance in stacked:
         if chance > _SURE and roles[above] != roles[below]:
             marked = _BULLET.match(page.pieces[below].text)
             if not marked and {ROLES[roles[above]], ROLES[roles[below]]} <= _FLOWING:
                 roles[below] = roles[above]
+        if _count_on(page.pieces[above], page.pieces[below]):
+            counted |= {above, below}
     sets = Sets(len(page.pieces))
     inside = set(numbers)
+    # Labels with what stands beside them, and that with the further lines of its item.
+    labelled, hanging = set[int](), set[int]()
     texts = {n for n in inside if not page.pieces[n].text.startswith(FORMULA)}
     pairs = [pair for pair in pairs if pair[1] in texts and pair[2] in texts]
     for direction, one, other, chance in pairs:
-        label = direction == 0 and _is_label(page, roles, one, other)
+        upright = direction >= UPRIGHT
+        label = direction == 0 and _is_label(page, roles, one, other, chance, one in counted)
         entries = roles[one] == roles[other] == _CONTENTS and not label
         if entries and _PAGE.search(page.pieces[min(one, other)].text):
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
-        close = (
-            direction < UPRIGHT and chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])
-        )
+        close = not upright and chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])
+        further = upright and one in hanging and chance > _POSSIBLE
+        further = further and _goes_on(page, hanging, one, other)
+        if upright:
+            apart = max(one, other) in labelled
+        else:
+            doubted = chance < _SURE and not label and (alike or close)
+            apart = doubted and _are_columns(page, stacked, (one, other))
         if label:
             roles[one] = roles[other]
-        if (alike or close or label) and not _BULLET.match(page.pieces[max(one, other)].text):
+            labelled |= {one, other}
+        if further:
+            roles[other] = roles[one]
+        if label or further:
+            hanging.add(other)
+        joined = (alike or close or label or further) and not apart
+        if joined and not _BULLET.match(page.pieces[max(one, other)].text):
             sets.join(one, other)
     _join_values(page, pairs, sets, roles)
     blocks = []
@@ -203,13 +224,49 @@ def _is_first_line(page: PageReading, one: int, other: int) -> bool:
     return wide and not above.read and adjoin(above, below)
 
 
-def _is_label(page: PageReading, roles: Sequence[int], one: int, other: int) -> bool:
+def _are_columns(
+    page: PageReading, stacked: Iterable[tuple[int, int, float]], numbers: Iterable[int]
+) -> bool:
+    """Return whether pieces side by side are lines of columns: each begins where another does."""
+    flush = set[int]()
+    for above, below, chance in stacked:
+        if chance > _SURE and page.boxes[above].is_flush(page.boxes[below]):
+            flush |= {above, below}
+    return all(number in flush and not page.pieces[number].mono for number in numbers)
+
+
+def _count_on(above: Line, below: Line) -> bool:
+    """Return whether a number is followed by the next one, more than a line below it."""
+    if not (above.text.isdecimal() and below.text.isdecimal()):
+        return False
+    apart = below.box.top - above.box.top > _ITEM_LINES * above.box.height
+    return apart and int(below.text) == int(above.text) + 1
+
+
+def _goes_on(page: PageReading, texts: Iterable[int], one: int, other: int) -> bool:
+    """Return whether a line goes on the one above it, of the `texts` beside labels."""
+    above, below = page.pieces[one], page.pieces[other]
+    flush = above.box.is_flush(below.box) and adjoin(above, below)
+    if not flush or _MARKER.match(below.text) or page.view.flag("first")[other] > _SURE:
+        return False
+    column = [box for n in (*texts, other) if (box := page.boxes[n]).is_flush(above.box)]
+    return not _is_deliberate_break(above, below, max(box.right for box in column))
+
+
+def _is_label(
+    page: PageReading, roles: Sequence[int], one: int, other: int, chance: float, counted: bool
+) -> bool:
     """Return whether a piece is the bullet or number of an item or a section, set apart from it."""
-    text = page.pieces[one].text
-    alike = roles[one] == roles[other] and roles[one] in (_HEADING, _CONTENTS)
-    label = _LABEL.fullmatch(text) or (text.isdecimal() and alike)
+    text, beside = page.pieces[one].text, page.pieces[other]
     gap = page.boxes[other].left - page.boxes[one].right
-    return bool(label) and gap < _TAB * page.boxes[one].height
+    first = page.view.flag("first")
+    if gap >= _TAB * page.boxes[one].height or first[one] <= _HANGING:
+        return False
+    alike = roles[one] == roles[other] and roles[one] in (_HEADING, _CONTENTS)
+    begins = min(chance, first[other]) > _HANGING or counted
+    flowing = ROLES[roles[other]] in _FLOWING and any(map(str.isalpha, beside.text))
+    number = text.isdecimal() and (alike or (begins and flowing and not beside.mono))
+    return number or bool(_LABEL.fullmatch(text))
 
 
 def block_region(block: TextBlock, style: "Style", height: float) -> Region:

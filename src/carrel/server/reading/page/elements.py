@@ -24,6 +24,10 @@ Kind = Literal[
 ]
 
 
+_FLUSH = 0.1
+"""Largest difference of the left edges of lines of one text, as a part of their height."""
+
+
 class Box(NamedTuple):
     """A rectangle."""
 
@@ -79,6 +83,10 @@ class Box(NamedTuple):
     def is_near(self, other: "Box", reach: float) -> bool:
         """Return whether another box is no farther away than `reach`."""
         return min(self.shared_width(other), self.shared_height(other)) >= -reach
+
+    def is_flush(self, other: "Box") -> bool:
+        """Return whether another box begins at the same edge."""
+        return abs(self.left - other.left) < _FLUSH * self.height
 
     @property
     def centre(self) -> tuple[float, float]:
