@@ -8,6 +8,7 @@ import pytest
 from carrel.server.reading.layout.blocks import PageParts
 from carrel.server.reading.layout.text_blocks import Style, block_region, text_blocks
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
+from carrel.server.reading.page.hyphens import join_lines, words_of
 from carrel.server.reading.page.lines import one_line
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.tables.decode import UPRIGHT
@@ -201,6 +202,26 @@ def test_a_compound_keeps_its_hyphen_where_the_page_shows_that_it_has_one() -> N
     assert "wellworn, but the reading" in text
     shown = _full("Every Well-worn seat of the house is", 136)
     assert "well-worn, but the reading" in _texts(*parted, rest, shown)[0][1]
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"), [("third-party", True), ("x-ray", True), ("some-how", False)]
+)
+def test_words_that_stand_on_the_page_alone_keep_the_hyphen_between_them(
+    word: str, kept: bool
+) -> None:
+    head, tail = word.split("-")
+    lines = [
+        _full(f"Of the third in line a party may be and some {head}-", 100),
+        _full(f"{tail} of what they say", 112),
+    ]
+    words = words_of([line.text for line in lines])
+    assert (word in join_lines(lines, words)) is kept
+
+
+def test_lines_of_scripts_without_blanks_are_joined_without_one() -> None:
+    assert join_lines([_full("文字的", 100), _full("な情報", 112)]) == "文字的な情報"
+    assert join_lines([_full("문자", 100), _full("정보", 112)]) == "문자 정보"
 
 
 def test_what_ocr_finds_apart_stays_apart() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Kind, Line, Region, split_when
-from carrel.server.reading.page.hyphens import compounds_of, ends_in_hyphen, join_lines
+from carrel.server.reading.page.hyphens import ends_in_hyphen, join_lines, words_of
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
@@ -281,7 +281,7 @@ def block_region(block: TextBlock, style: "Style", height: float) -> Region:
             kind = "footer"
     if kind == "code":
         return Region(kind, box, _verbatim(lines), lines=lines)
-    text = join_lines(lines, style.compounds)
+    text = join_lines(lines, style.words)
     if block.role == "contents_entry":
         return Region(kind, box, _ENTRY.sub(r"\1 … \2", text), lines=lines)
     if kind == "list_item":
@@ -297,22 +297,22 @@ def block_region(block: TextBlock, style: "Style", height: float) -> Region:
 
 @dataclass(frozen=True)
 class Style:
-    """The usual type size of a page in points, and the words hyphenated on it."""
+    """The usual type size of a page in points, and the words on it."""
 
     size: float
-    compounds: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Style":
         """Return the style of some lines."""
         lines = list(lines)
-        return cls(usual_size(lines), compounds_of(line.text for line in lines))
+        return cls(usual_size(lines), words_of([line.text for line in lines]))
 
     def with_breaks(self, lines: Sequence[Line]) -> str:
         """Return a paragraph's text; keep line breaks before which the next word had room."""
         right = max(line.box.right for line in lines)
         parts = split_when(lines, lambda above, line: _is_deliberate_break(above, line, right))
-        return "\n".join(join_lines(part, self.compounds) for part in parts)
+        return "\n".join(join_lines(part, self.words) for part in parts)
 
 
 def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:

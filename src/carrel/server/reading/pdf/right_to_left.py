@@ -147,12 +147,8 @@ def _has_brackets_as_read(line: Sequence[_Letter]) -> int:
 
     Some PDFs store a bracket as it is read, others as it is seen.
     """
-    for letter in line:
-        if letter.text in _BRACKETS[1]:
-            return 1
-        if letter.text in _BRACKETS[0]:
-            return -1
-    return 0
+    first = next((letter.text for letter in line if _has_bracket(letter)), "")
+    return (first in _BRACKETS[1]) - (first in _BRACKETS[0])
 
 
 def _has_bracket(*letters: _Letter) -> bool:
