@@ -17,7 +17,7 @@ from carrel.server.reading.layout.blocks import NO_EVIDENCE, PageParts, page_lay
 from carrel.server.reading.layout.evidence import PAGES, Evidence, FirstPage, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.page.elements import Line, PageFrame, PageLayout
+from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.pdf.accents import with_accents
@@ -232,7 +232,10 @@ class PDF(AbstractContextManager["PDF"]):
         index, frame = parsed.index, found.frame
         coarse = self._render(index, DRAWN_DPI, frame.turn)
         size, unread = frame.upright_size, [] if frame.turn else parsed.unread
-        parts = drawn_text(coarse, [*found.text_boxes, *unread], found.pictures, size[0])
+        whole = parsed.drawn or parsed.unread
+        within = Box(0, 0, *size) if whole else Box.around(found.pictures)
+        texts = [*found.text_boxes, *unread]
+        parts = drawn_text(coarse, texts, found.pictures, within, size[0])
         if not parts and not unread:
             return []
         fine = self._render(index, self._ocr_dpi(index), frame.turn)

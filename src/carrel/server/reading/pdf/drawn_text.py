@@ -41,26 +41,30 @@ _WINDOW, _CONTRAST = 31, 24
 
 
 def drawn_text(
-    page: Image.Image, known: Iterable[Box], pictures: Sequence[Box], width: float
+    page: Image.Image, known: Iterable[Box], pictures: Sequence[Box], within: Box, width: float
 ) -> list[Box]:
     """Return the boxes of text drawn outside `known`, in points; a picture of text counts whole.
 
     `page` is rendered at `DPI` and `width` points wide; `pictures` are the boxes of its
-    pictures.
+    pictures, `within` the part of it that is looked at.
     """
     grey = np.asarray(page.convert("L"))
     strokes = np.zeros(grey.shape, np.uint8)
     lines: list[Box] = []
     scale = grey.shape[1] / width
     blanks = [_pixels(box, scale) for box in known]
-    for paper in (grey, 255 - grey):
-        ink = cv2.adaptiveThreshold(
-            paper, 1, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, _WINDOW, _CONTRAST
-        )
+    left, top, right, bottom = _pixels(within, scale)
+    place = np.s_[
+        max(0, top - _WINDOW) : bottom + _WINDOW, max(0, left - _WINDOW) : right + _WINDOW
+    ]
+    mean = cv2.blur(grey[place], (_WINDOW, _WINDOW), borderType=cv2.BORDER_REPLICATE)
+    for contrast in (cv2.subtract(mean, grey[place]), cv2.subtract(grey[place], mean)):
+        ink = np.zeros(grey.shape, np.uint8)
+        ink[place] = contrast >= _CONTRAST
         for left, top, right, bottom in blanks:
             ink[top:bottom, left:right] = 0
-        strokes |= np.asarray(ink, np.uint8)
-        lines += _lines(np.asarray(ink, np.uint8))
+        strokes |= ink
+        lines += _lines(ink)
     blocks = [Box(*(edge / scale for edge in block)) for block in _blocks(lines)]
     found: list[Box] = []
     for block in blocks:
@@ -88,10 +92,10 @@ def _pixels(box: Box, scale: float) -> tuple[int, int, int, int]:
 
 def _lines(ink: NDArray[np.uint8]) -> list[Box]:
     """Find likely lines of text, in pixels."""
-    joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, _REACH), np.uint8))
     # Most of a page is blank. The first component is its ground.
-    x, y, width, height = cv2.boundingRect(joined)
-    joined = joined[y : y + height + 1, x : x + width + 1]
+    x, y, width, height = cv2.boundingRect(ink)
+    part = ink[y : y + height + 1, x : x + width + 1]
+    joined = cv2.morphologyEx(part, cv2.MORPH_CLOSE, np.ones((1, _REACH), np.uint8))
     places = cv2.connectedComponentsWithStats(joined, connectivity=4)[2][1:]
     places[:, :2] += x, y
     wide, high = places[:, cv2.CC_STAT_WIDTH], places[:, cv2.CC_STAT_HEIGHT]
