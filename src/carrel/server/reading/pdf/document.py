@@ -255,7 +255,7 @@ class PDF(AbstractContextManager["PDF"]):
         area = math.prod(self._document.get_page_size(index))
         dpi = min(dpi, POINTS * math.sqrt(MAX_PIXELS / max(1.0, area)))
         with closing(self._document[index]) as page:
-            bitmap = page.render(scale=dpi / POINTS, rev_byteorder=True)
+            bitmap = page.render(scale=dpi / POINTS, rev_byteorder=True, prefer_bgrx=True)
             picture: Image.Image = bitmap.to_pil().convert("RGB")
             return picture.rotate(turn, expand=True) if turn else picture
 
