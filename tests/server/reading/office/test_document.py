@@ -288,6 +288,27 @@ async def test_sheets_are_pages(tmp_path: Path, read: Read) -> None:
     assert second.markdown == "## Empty"
 
 
+async def test_titles_above_the_table_of_a_sheet_are_no_heads_of_its_columns(
+    tmp_path: Path, read: Read
+) -> None:
+    rows: list[list[str | float]] = [
+        ["Table 1"],
+        [],
+        ["Loans\nof 2020"],
+        ["Town", "Loans"],
+        ["Total"],
+        ["Bath", 3],
+    ]
+    merged = '<mergeCells><mergeCell ref="A3:B3"/><mergeCell ref="A5:B5"/></mergeCells>'
+    sheets = {"A": sheet_rows(rows) + merged, "B": sheet_rows([["only"], ["one"]])}
+    first, second = (await read(sheet_file(tmp_path / "a.xlsx", sheets))).pages
+    assert first.markdown == (
+        "## A\n\nTable 1\n\nLoans of 2020\n\n"
+        "| Town | Loans |\n| --- | --- |\n| Total |  |\n| Bath | 3 |"
+    )
+    assert second.markdown == "## B\n\n| only |\n| --- |\n| one |"
+
+
 HTML = f"""<!doctype html><title>No text</title><script>no()</script>
 <h2>Rules</h2>Loose &amp; <b>bold</b> text<p>See <a href="https://example.org/a">the
   site</a>, <code>x*y</code>, <a href="javascript:no()">nothing</a>.<br>Next line

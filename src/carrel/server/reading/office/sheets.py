@@ -14,6 +14,7 @@ from carrel.server.reading.page.table import Cell, Table
 
 MAX_CELLS = 500_000
 """Most cells of a sheet or table; a larger one is refused."""
+_TOO_LARGE = f"This table has more than {MAX_CELLS:,} cells. Split it and try again."
 
 Value = int | float | str | bool | datetime.date | datetime.time | datetime.timedelta
 
@@ -35,9 +36,13 @@ def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
     if sheet.start is None:
         return parts
     if sheet.height * sheet.width > MAX_CELLS:
-        raise _size_error()
+        raise UnreadableDocument(_TOO_LARGE)
     rows = [[_format_cell(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
-    top, left = sheet.start
+    # A title above the table is no head of its columns.
+    above = next((at for at, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
+    titles = filter(None, map("".join, rows[:above]))
+    parts += [text_part("text", escaped(title, line_start=True)) for title in titles]
+    rows, top, left = rows[above:], sheet.start[0] + above, sheet.start[1]
     covered, reach = set[tuple[int, int]](), dict[tuple[int, int], tuple[int, int]]()
     for (first_row, first), (last_row, last) in sheet.merged_cell_ranges or []:
         place = (first_row - top, first - left)
@@ -60,10 +65,8 @@ def _format_cell(value: Value) -> str:
     match value:
         case bool():
             return "TRUE" if value else "FALSE"
-        case float() if value.is_integer() and abs(value) < 1e15:
-            return str(int(value))
         case float():
-            return f"{value:.15g}"
+            return f"{value + 0:.15g}"
         case datetime.datetime():
             return value.isoformat(" ") if value.time() != datetime.time() else str(value.date())
         case _:
@@ -86,13 +89,7 @@ def table_page(data: bytes, delimiter: str | None = None) -> list[Part]:
                 rows.append(row)
                 width = max(width, len(row))
             if max(len(row), len(rows) * width) > MAX_CELLS:
-                raise _size_error()
+                raise UnreadableDocument(_TOO_LARGE)
     except csv.Error as error:
         raise UnreadableDocument("This table is damaged: a field in it does not end.") from error
     return [Part("table", table=Table.of_rows(rows))] if rows else []
-
-
-def _size_error() -> UnreadableDocument:
-    return UnreadableDocument(
-        f"This table has more than {MAX_CELLS:,} cells. Split it and try again."
-    )
