@@ -794,13 +794,14 @@ async def test_the_words_of_a_connection_that_does_not_come_about(
     refused = Store(Profile("test", server.url, "wrong"), OwnerLoop.running())
     await refused.start()
     failed = await until(refused.session.slice, lambda state: state.connection == "failed")
-    assert session.waiting_words(failed) == "✕ The key was refused"
+    words = "✕ The key was refused. Give another: F3 and e in the app, api_key in a notebook."
+    assert session.waiting_words(failed) == words
     said: list[str] = []
     refused.session.slice.changed.connect(lambda new, _: said.append(session.waiting_words(new)))
     await refused.session.retry()
     await until(refused.session.slice, lambda state: state.connection == "failed")
     await refused.close()
-    assert said == ["◐ trying again", "✕ The key was refused"]
+    assert said == ["◐ trying again", words]
 
     async def unreachable(data: Path) -> None:
         raise errors.Unreachable("It does not answer.")

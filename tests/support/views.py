@@ -209,6 +209,7 @@ def chat_state(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
         "phase": "",
         "permission": None,
         "empty": "Ask something.",
+        "found": None,
         "case_file": "cases.yaml",
         "problem": None,
     }

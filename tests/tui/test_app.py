@@ -14,7 +14,8 @@ from carrel.config.profiles import Profile
 from carrel.config.settings import Settings
 from carrel.tui.app import FAILURES, WITHIN, CarrelApp, run
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.help import Help, keys_of
+from carrel.tui.dialogs.core.dialog import TextDialog
+from carrel.tui.dialogs.core.help import keys_of
 from carrel.tui.dialogs.core.problem import ProblemPanel
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.keymap import own_bindings, owners
@@ -128,7 +129,7 @@ async def test_the_footer_shows_at_most_eight_keys_and_help_last() -> None:
 async def test_help_lists_the_live_keys() -> None:
     async with workbench(LOCAL) as bench:
         await bench.press("f1")
-        assert isinstance(bench.app.screen, Help)
+        assert isinstance(bench.app.screen, TextDialog)
         await bench.shows("Upload", "Run OCR")
         await bench.press("G")
         await bench.shows("Deleted items…")
@@ -254,6 +255,35 @@ async def test_a_lost_server_is_said_and_found_again(
                 await asyncio.to_thread(stack.enter_context, serve(data, port=port))
                 await bench.shows("● ready", wait=60)
                 assert "Offline" not in bench.text()
+
+
+async def test_it_begins_where_one_left(server: RunningServer) -> None:
+    profile = Profile("test", server.url, server.api_key)
+    async with workbench(profile) as bench:
+        await bench.store.libraries.create("contracts")
+        await bench.store.libraries.create("handbook")
+        await bench.press("2")
+        await bench.shows("▸ handbook", "contracts")
+        await bench.press("down")
+        await bench.shows("▸ contracts", "╭─ contracts · 0 documents")
+        # No document would be open at the next start.
+        await bench.press("3")
+    async with workbench(profile) as bench:
+        await bench.shows("[2 Libraries]", "▸ contracts", "╭─ contracts · 0 documents")
+
+
+async def test_notices_are_read_again_and_found(offline: None) -> None:
+    async with workbench(Profile("local")) as bench:
+        bench.app.show_notice("Uploaded lease.pdf.")
+        bench.app.show_notice("Not stored: the disk is full.", failed=True)
+        await bench.press("exclamation_mark")
+        await bench.shows("Notices", "✕ Not stored: the disk is full.", "Uploaded lease.pdf.")
+        await bench.press("slash", *"disk")
+        await bench.shows("find: disk", "1 line")
+        await bench.press("enter", "escape")
+        await bench.leave("escape")
+        await bench.press("f1", "slash", *"quit")
+        await bench.shows("find: quit", "1 line", "app.quit")
 
 
 async def test_a_refused_key_is_explained(server: RunningServer) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import importlib
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, work
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -25,6 +27,7 @@ from carrel.config.profiles import Profile
 from carrel.config.settings import Settings, SettingsError, settings_file
 from carrel.recording.recorder import Recorder, failure_words
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.layout.state import load_layout
 from carrel.tui.screens.starting import Starting
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
@@ -38,6 +41,7 @@ from carrel.tui.terminal.textual_private import (
     steady_app,
 )
 from carrel.tui.terminal.typeahead import TypeAhead
+from carrel.tui.theme import labels
 from carrel.tui.theme.appearance import Appearance
 from carrel.tui.theme.prose import prose_theme
 from carrel.tui.theme.themes import with_roles
@@ -55,6 +59,8 @@ read_alt_digits(len(PLACES))
 
 DRAWN_AFTER = 0.1
 """Seconds until a screen is redrawn after a switch: twice the delay of updates."""
+NOTICES = 100
+"""Number of notices that are kept to be read again."""
 FAILURES, WITHIN = 10, 10.0
 """The app exits after this many unexpected errors of a kind within this many seconds: an error at
 every redraw leaves nothing to work with."""
@@ -105,6 +111,9 @@ class CarrelApp(App[Profile]):
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
         Binding("ctrl+f", "search", "Search libraries and chats", show=False, id="app.search"),
         Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
+        Binding(
+            "exclamation_mark", "notices", "Notices", show=False, key_display="!", id="app.notices"
+        ),
         Binding("U", "undo", "Undo the last delete", show=False, id="app.undo"),
         Binding("ctrl+t", "trash", "Deleted items…", show=False, id="app.trash"),
         Binding("m", "models", "Use a model of this machine", show=False, id="app.models"),
@@ -133,7 +142,10 @@ class CarrelApp(App[Profile]):
         self._hiding: Hiding | None = None
         self._started = False
         self._teardown = contextlib.AsyncExitStack()
+        place = load_layout(profile.folders.state / "layout.json").place
+        self._begin_at = place if place in PLACES else "files"
         self._shown_notice = 0
+        self._notices: deque[Content] = deque(maxlen=NOTICES)
         self._quitting = False
         self._trail: list[str] = []
         """The screens from which the current one was opened, in order."""
@@ -154,7 +166,7 @@ class CarrelApp(App[Profile]):
         return f"{modifiers}{plus}{KEY_NAMES.get(key, key)}"
 
     def get_default_screen(self) -> Screen[Any]:
-        return Starting(self.profile)
+        return Starting(self.profile, self._begin_at)
 
     def on_mount(self) -> None:
         self.type_ahead.start()
@@ -212,9 +224,17 @@ class CarrelApp(App[Profile]):
         refused = await self._take_keymap()
         for name, place in PLACE_SCREENS.items():
             self.add_mode(name, lambda place=place: place(self.store, self))  # type: ignore[misc]
-        await self.switch_mode("files")
+        if library := self.store.layout.slice.value.library:
+            self.store.libraries.begin_with(library)
+        await self.switch_mode(self._begin_at)
         self.type_ahead.release(self._load)
         watch(self.store.notifications.slice, self._tell, deliver=self.call_later)
+        watch(
+            self.store.libraries.slice,
+            self._note_place,
+            select=lambda state: state.selected,
+            deliver=self.call_later,
+        )
         watch(
             self.store.session.slice,
             self._explain_connection,
@@ -309,8 +329,16 @@ class CarrelApp(App[Profile]):
     def _place_name(self) -> str:
         return "" if self.place is None else self.place.PLACE
 
+    def _note_place(self, library: str | None) -> None:
+        layout = self.store.layout
+        place = self._place_name()
+        # No document is open at the next start.
+        here = layout.slice.value.place if place in ("", "document") else place
+        layout.note(here, library or layout.slice.value.library)
+
     async def _switch(self, place: str) -> None:
         await self.switch_mode(place)
+        self._note_place(self.store.libraries.slice.value.selected)
         # Textual sometimes loses lines drawn while it delays updates after a switch.
         self._redraw_soon()
 
@@ -355,14 +383,16 @@ class CarrelApp(App[Profile]):
             place.notice("ctrl+q quits.")
 
     def action_help(self) -> None:
-        from carrel.tui.dialogs.core.help import Help, keys_of
+        from carrel.tui.dialogs.core.dialog import TextDialog
+        from carrel.tui.dialogs.core.help import RIGHT, key_lines, keys_of
 
-        if isinstance(self.screen, Help):
+        if isinstance(self.screen, TextDialog):
             self.pop_screen()
             return
         place = self.place
         title = PLACES[place.PLACE] if place else "Help"
-        self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
+        lines = key_lines(place.HELP if place else "", keys_of(self.screen))
+        self.push_screen(TextDialog(title, lines, RIGHT))
 
     def _run(self, flow: "Callable[[MainScreen], Coroutine[Any, Any, None]]") -> None:
         """Run a flow over the current screen, unless a dialog is open."""
@@ -396,6 +426,13 @@ class CarrelApp(App[Profile]):
 
         if self._started and len(self.screen_stack) == 1:
             self.push_screen(RequestLog(self.store))
+
+    def action_notices(self) -> None:
+        from carrel.tui.dialogs.core.dialog import TextDialog
+
+        if (place := self.place) is not None and self.screen is place:
+            title = "Notices" if self._notices else "Notices · none yet"
+            self.push_screen(TextDialog(title, [*reversed(self._notices)]))
 
     def action_undo(self) -> None:
         if self.place is not None:
@@ -441,6 +478,13 @@ class CarrelApp(App[Profile]):
         """Show a notice on the front screen."""
         if self.place is not None:
             self.place.notice(words, failed=failed)
+
+    def note(self, words: str, *, failed: bool) -> Content:
+        """Return a notice as it is shown, and keep it to be read again."""
+        mark = ("✕ ", "$failed") if failed else ("", "")
+        notice = Content.assemble(mark, labels.line(words))
+        self._notices.append(labels.muted(f"{time.strftime('%H:%M:%S')}  ") + notice)
+        return notice
 
     # Files from any source
 
@@ -502,6 +546,7 @@ class CarrelApp(App[Profile]):
         if line and self.place is not None:
             self.place.notice(str(problem), failed=True)
         else:
+            self.note(str(problem), failed=True)
             self.push_screen(ProblemPanel(problem))
 
     def on_text_selected(self) -> None:

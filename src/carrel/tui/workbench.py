@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from textual.content import Content
+
 from carrel.config.settings import Settings
 from carrel.store.core.problem import Problem
 from carrel.tui.terminal.typeahead import TypeAhead
@@ -46,6 +48,9 @@ class Workbench(Protocol):
 
     def show_notice(self, words: str, *, failed: bool = False) -> None:
         """Show a notice on the current screen."""
+
+    def note(self, words: str, *, failed: bool) -> Content:
+        """Return a notice as it is shown, and keep it to be read again."""
 
     def show_problem(self, problem: Problem) -> None:
         """Show a problem in a panel."""

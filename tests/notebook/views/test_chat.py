@@ -388,3 +388,14 @@ def test_parameters_that_are_typed_stay_while_the_chat_goes_on(page: Page) -> No
     expect(page.get_by_label("Seed")).to_have_value("7")
     kernel(page, "state", {"session": "s2"})
     expect(page.get_by_label("Seed")).to_have_value("")
+
+
+def test_a_chat_opens_at_the_turn_that_was_found(page: Page) -> None:
+    turns = [turn(number, "user", [f"<p>Question {number}</p>"] * 3) for number in range(40)]
+    mount(page, "chat", chat_state(*turns, found=[5, 1]))
+    expect(page.get_by_text("Question 5").first).to_be_in_viewport()
+    kernel(page, "state", {"phase": "waiting"})
+    expect(page.get_by_text("Question 5").first).to_be_in_viewport()
+    expect(page.get_by_text("Question 39").first).not_to_be_in_viewport()
+    kernel(page, "state", {"found": [20, 2]})
+    expect(page.get_by_text("Question 20").first).to_be_in_viewport()

@@ -368,3 +368,28 @@ def test_only_thumbnails_in_view_are_drawn_and_one_is_chosen(page: Page) -> None
     page.keyboard.press("t")
     page.keyboard.press("Escape")
     expect(group).to_be_hidden()
+
+
+def test_a_file_without_pictures_is_its_text_alone(page: Page) -> None:
+    mount(page, "document", document_state(4))
+    words = "There is no picture for this kind of file."
+    text = page.locator(".carrel-text")
+    beside = text.bounding_box()
+    kernel(page, "state", {"has_picture": False, "no_picture": words, "note": words})
+    expect(page.locator(".carrel-stage")).to_be_hidden()
+    expect(page.get_by_text(words)).to_be_visible()
+    alone = text.bounding_box()
+    assert beside and alone and alone["width"] > 1.5 * beside["width"]
+
+
+def test_a_table_of_many_columns_scrolls_instead_of_being_squeezed(page: Page) -> None:
+    row = "".join("<td>a cell of words</td>" for _ in range(10))
+    passage = {"html": f"<table><tbody><tr>{row}</tr></tbody></table>", "raw": "", "block": 0}
+    mount(page, "document", document_state(1, passages=[passage]))
+    table = page.locator(".carrel-text table")
+    wide, shown = table.evaluate("table => [table.scrollWidth, table.clientWidth]")
+    assert wide > shown
+    widths = page.locator(".carrel-text td").evaluate_all(
+        "cells => cells.map((c) => c.offsetWidth)"
+    )
+    assert min(widths) > 70

@@ -5,7 +5,7 @@ import pytest
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.lists import Sort
 from carrel.store.layout.service import LEAST_WIDTH, LayoutService
-from carrel.store.layout.state import USUAL, TableLayout
+from carrel.store.layout.state import USUAL, TableLayout, load_layout
 
 
 async def test_a_layout_is_found_again(tmp_path: Path) -> None:
@@ -21,6 +21,7 @@ async def test_a_layout_is_found_again(tmp_path: Path) -> None:
     layout.zoom("chat")
     layout.zoom("files")
     layout.zoom("files")
+    layout.note("chat", "library-1")
     await layout._save()
     again = LayoutService(OwnerLoop.running(), tmp_path)
     widths = {"name": 40, "size": LEAST_WIDTH}
@@ -29,6 +30,8 @@ async def test_a_layout_is_found_again(tmp_path: Path) -> None:
     assert again.slice.value.table("documents") == USUAL
     assert again.slice.value.panes == {"files": {1: 40.5}}
     assert again.slice.value.zoomed == {"chat"}
+    assert (again.slice.value.place, again.slice.value.library) == ("chat", "library-1")
+    assert load_layout(tmp_path / "layout.json") == again.slice.value
     again.reset("files")
     assert again.slice.value.table("files") == USUAL
     await again.close()

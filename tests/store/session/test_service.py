@@ -13,8 +13,10 @@ from carrel.config.profiles import Profile, folders
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
+from carrel.store.session.formatting import status
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
+from support.command import carrel
 from support.process import RunningServer, serve
 from support.scripted import scripted_service
 from support.slices import until
@@ -230,3 +232,19 @@ async def test_a_portal_serves_a_store_to_other_threads(server: RunningServer) -
         await loop.run(store.close())
     finally:
         await asyncio.to_thread(loop.close)
+
+
+async def test_a_key_that_is_revoked_later_is_refused(server: RunningServer) -> None:
+    made = await carrel("keys", "add", "guest", "--data", server.data)
+    store = Store(Profile("test", server.url, made.out.strip()), OwnerLoop.running())
+    await store.start()
+    try:
+        await until(store.session.slice, connected)
+        assert (await carrel("keys", "revoke", "guest", "--data", server.data)).code == 0
+        await store.files.load().settled()
+        state = await until(store.session.slice, lambda state: state.connection == "failed")
+        assert status(state, time.time()) == (
+            "✕ The key was refused. Give another: F3 and e in the app, api_key in a notebook."
+        )
+    finally:
+        await store.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.sessions.saved import ChatSession
+from carrel.wire.generation.agents import AgentCreate
 from support.process import RunningServer
 from support.workbench import profile_of, workbench
 
@@ -39,3 +40,29 @@ async def test_a_passage_is_found_from_any_place_and_opened(
         await bench.leave("enter")
         await bench.shows("what to look for in all libraries and chats")
         await bench.leave("escape")
+
+
+async def test_a_chat_opens_at_the_turn_that_was_found(server: RunningServer) -> None:
+    async with workbench(profile_of(server)) as bench:
+        turns = [Turn("user", f"Question {number}?\n\nAnd more of it.") for number in range(40)]
+        turns[5] = Turn("user", "What does the marmalade clause say?")
+        other = Conversation.of(*turns).cut_before(4).add(Turn("user", "Another way."))
+        client = await bench.store.session.client()
+        agent = await client.agents.create(AgentCreate(model="smollm2", name="clerk"))
+        bench.store.chats.save(ChatSession("s1", agent.id, "clerk", time.time(), other))
+        await bench.press("ctrl+f")
+        await bench.shows("what to look for in all libraries and chats")
+        await bench.type("marmalade")
+        await bench.shows("«marmalade»")
+        await bench.press("enter")
+        # It stands on a variant of the path that was open last.
+        await bench.shows("[5 Chat]", "What does the marmalade clause say?", "Question 6?")
+        assert "Question 4?" not in bench.text() and "Question 39?" not in bench.text()
+        # The same hit is gone to again.
+        await bench.press("escape", "G")
+        await bench.shows("Question 39?")
+        await bench.press("ctrl+f")
+        await bench.type("marmalade")
+        await bench.shows("«marmalade»")
+        await bench.press("enter")
+        await bench.shows("What does the marmalade clause say?", "Question 6?")

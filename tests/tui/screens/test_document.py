@@ -209,16 +209,30 @@ async def test_a_block_fills_the_window_and_is_drawn_large_enough_to_read(
 
 
 @pytest.mark.usefixtures("offline")
-async def test_a_text_that_is_hidden_keeps_its_lines() -> None:
+async def test_a_text_that_is_hidden_keeps_its_lines(tmp_path: Path) -> None:
     async with workbench(LOCAL, NARROW) as bench:
-        opened(bench.store)
+        opened(bench.store, lease(tmp_path / "lease.pdf"))
         await bench.press("3")
-        # A file without pictures opens on its text.
+        await bench.until(lambda: bench.app.screen.query(HalfBlocks))
+        await bench.press("tab")
         await bench.shows("The notice period is three months. Notice is given in writlng.")
         text = place(bench).text
         lines = text.virtual_size.height
         await bench.press("tab", "j", "j")
         assert text.virtual_size.height == lines
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_file_without_pictures_is_its_text_alone(size: tuple[int, int]) -> None:
+    async with workbench(LOCAL, size) as bench:
+        opened(bench.store)
+        await bench.press("3")
+        await bench.shows("lease-2024.pdf · page 1 of 3", "There is no picture for this kind")
+        await bench.until(lambda: place(bench).text.size.width > size[0] - 8)
+        assert "Zoom" not in bench.text() and "Fill with block" not in bench.text()
+        await bench.press("l", "tab")
+        await bench.shows("lease-2024.pdf · page 2 of 3")
 
 
 @pytest.mark.usefixtures("offline")

@@ -143,6 +143,7 @@ class ChatPanel(Panel, view="chat"):
             "parameters": _parameters(state.parameters),
             "parameter_words": formatting.parameter_words(state),
             "turns": _turns(state),
+            "found": state.found,
             "prompt": formatting.prompt_title(state),
             "editing": state.editing,
             "attached": [_attachment(one) for one in state.attached],

@@ -109,6 +109,7 @@ class DocumentPanel(Panel, view="document"):
             "corrected": formatting.corrected_words(state),
             "note": formatting.readers_words(page)
             or formatting.changed_words(state)
+            or state.no_picture
             or missing_note(page),
             "progress": formatting.progress(state, time.time()),
             "reading": state.reading,

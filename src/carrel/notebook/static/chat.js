@@ -69,6 +69,9 @@ class ChatView extends View {
     this.key("n", "New chat", () => this.begin());
     this.key("e", "Edit the last question", () => { if (this.state.asks) this.edit(this.state.turns.findLast((turn) => turn.role === "user")?.id ?? null); });
     this.key("T", "Test case of the last answer", () => this.takeCase(this.state.turns.at(-1)));
+    const sized = new ResizeObserver(() => { this.seek(); this.follow(); });
+    sized.observe(this.log);
+    this.signal.addEventListener("abort", () => sized.disconnect());
     this.explain("Enter", "Send", "Shift+Enter", "New line", "↑", "Earlier question", "@", "Name a file or document");
     this.following = true;
     this.on("delta", (delta) => this.grow(delta));
@@ -144,7 +147,17 @@ class ChatView extends View {
     this.drawPermission(state.permission);
     this.announce(before, state);
     this.root.setAttribute("aria-busy", String(state.busy));
+    if (state.found && String(state.found) !== String(before?.found)) this.sought = this.log.children[state.found[0]];
+    this.seek();
     this.follow();
+  }
+
+  /** Scrolls to the turn that a search found, once the transcript is seen. */
+  seek() {
+    if (!this.sought || !this.log.clientHeight) return;
+    this.following = false;
+    reveal(this.log, this.sought, { start: true });
+    this.sought = null;
   }
 
   /** Asks whether a tool of the settings may run. */

@@ -20,8 +20,7 @@ class DocumentView extends View {
       this.ways.contents,
       this.ways.thumbnails,
       h("div", { class: "carrel-panes" },
-        h("div", { class: "carrel-pane page" }, this.stage,
-          h("div", { class: "carrel-foot" }, this.smaller, this.larger, this.fill, h("span", { class: "carrel-gap" }), this.blockWords)),
+        this.sheetPane,
         h("div", { class: "carrel-pane" }, this.text,
           h("div", { class: "carrel-foot" }, this.search, this.markBefore, this.markAfter, h("span", { class: "carrel-gap" }), this.sure))),
       h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.contentsButton, this.thumbnailsButton, this.before, this.number, this.ofPages, this.after));
@@ -54,8 +53,7 @@ class DocumentView extends View {
     });
     this.place = h("div", { class: "carrel-place", hidden: true });
     this.sheet = h("div", { class: "carrel-sheet" }, this.picture, this.place, this.boxes);
-    this.noPicture = h("div", { class: "carrel-empty", hidden: true });
-    this.stage = h("div", { class: "carrel-stage" }, this.sheet, this.noPicture);
+    this.stage = h("div", { class: "carrel-stage" }, this.sheet);
     this.text = h("div", { class: "carrel-scroll carrel-text", tabindex: "0", "aria-label": "Text" });
     this.sure = h("span", { class: "carrel-range", role: "status" });
     this.note = h("span", { class: "carrel-range" });
@@ -66,6 +64,8 @@ class DocumentView extends View {
     this.smaller = this.sign("−", "Smaller", () => this.setZoom(this.zoom - 1));
     this.larger = this.sign("+", "Larger", () => this.setZoom(this.zoom + 1));
     this.fill = this.sign("Fill", "Fill with block", () => this.toggleFill());
+    this.sheetPane = h("div", { class: "carrel-pane page" }, this.stage,
+      h("div", { class: "carrel-foot" }, this.smaller, this.larger, this.fill, h("span", { class: "carrel-gap" }), this.blockWords));
     this.pages = h("nav", { class: "carrel-pages", "aria-label": "Pages" });
     this.before = this.sign("‹", "Page before", () => this.go(this.state.page - 1));
     this.after = this.sign("›", "Page after", () => this.go(this.state.page + 1));
@@ -295,9 +295,7 @@ class DocumentView extends View {
   }
 
   async drawPicture(state) {
-    say(this.noPicture, state.no_picture ?? "");
-    this.noPicture.hidden = state.no_picture === null;
-    this.sheet.hidden = state.no_picture !== null;
+    this.sheetPane.hidden = state.no_picture !== null;
     if (!state.has_picture) return;
     const width = Math.min(3200, Math.ceil((this.sheet.clientWidth || 700) * window.devicePixelRatio));
     const page = `${state.source} ${state.page}`;

@@ -140,11 +140,19 @@ class Conversation:
 
     def choose(self, place: int, number: int) -> Conversation:
         """Put a variant of a place (from 1) on the path, with its latest continuation."""
-        first = self._variants(place)[number - 1]
-        following = (
-            at for at in range(len(self.said) - 1, first, -1) if self._is_descendant(at, first)
+        return self._show(self._variants(place)[number - 1])
+
+    def find(self, index: int) -> tuple[Conversation, int]:
+        """Return the conversation with a turn of `said` on its path, and the turn's place there."""
+        found = self if index in self._path else self._show(index)
+        return found, found._path.index(index)
+
+    def _show(self, index: int) -> Conversation:
+        """Put a turn on the path, with its latest continuation."""
+        after = (
+            at for at in range(len(self.said) - 1, index, -1) if self._is_descendant(at, index)
         )
-        return replace(self, last=next(following, first))
+        return replace(self, last=next(after, index))
 
     def open_calls(self) -> tuple[AgentCall, ...]:
         """Return the calls at the end of the path that have no result yet."""

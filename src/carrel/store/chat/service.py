@@ -8,6 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from carrel.client.http.errors import Unreachable
@@ -64,6 +65,7 @@ class ChatService(Area, Service[ChatState]):
         self._list = SessionList(self.slice, sessions, remote, keeps=saved)
         self._files = files
         self._uploads: Counter[str] = Counter()  # uploads under way by session
+        self._searches = count(1)
         self._answers = Answers(self.slice, shared.session, self._current, tools, self._save)
 
     # The list of sessions
@@ -150,8 +152,11 @@ class ChatService(Area, Service[ChatState]):
         self._current.close()
 
     @action(Policy.LATEST, lane="open")
-    async def resume(self, session_id: str) -> None:
-        """Open a saved session, including turns that were added to it elsewhere."""
+    async def resume(self, session_id: str, found: int | None = None) -> None:
+        """Open a saved session, including turns that were added to it elsewhere.
+
+        `found` is the index of a turn that a search found in it.
+        """
         await self._end_answer()
         with self._set_loading():
             session = await self._list.load_file(session_id)
@@ -168,6 +173,9 @@ class ChatService(Area, Service[ChatState]):
                 self._open(there)
             elif session is None:
                 raise ProblemError(UNREADABLE)
+            if found is not None:
+                conversation, place = self.slice.value.conversation.find(found)
+                self.slice.set(conversation=conversation, found=(place, next(self._searches)))
             if not self.slice.value.draft:
                 await self._load_agent_if_reached()
 

@@ -30,7 +30,8 @@ class ChatState:
     (seconds since 1970), `context_length` the model's limit in tokens. `attached` goes with the
     next question, which replaces the question at `editing` on the path. `history` holds the
     questions of all sessions, newest last; `sessions` the saved sessions that match `search`.
-    `comparison` names the compared chats. `alias` replaces the agent's name while it is hidden, and
+    `comparison` names the compared chats. `found` is the place of the turn that a search found, and
+    the number of this search. `alias` replaces the agent's name while it is hidden, and
     hides the answers before the last question.
     """
 
@@ -44,6 +45,7 @@ class ChatState:
     draft: bool = False
     parameters: Parameters = AGENTS_OWN
     comparison: Comparison | None = None
+    found: tuple[int, int] | None = None
     alias: str = ""
     conversation: Conversation = EMPTY
     attached: tuple[Attachment, ...] = ()

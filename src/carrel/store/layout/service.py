@@ -5,36 +5,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.core.lists import Sort, next_sort
-from carrel.store.layout.state import LayoutState, TableLayout
+from carrel.store.core.lists import next_sort
+from carrel.store.layout.state import FORMAT, LayoutState, TableLayout, load_layout
 from carrel.system.atomic import write_private
-
-FORMAT = 1
 
 LEAST_WIDTH = 3
 """Least width of a column in cells."""
-
-
-def load_layout(path: Path) -> LayoutState:
-    """Load the saved layout, or the default if it is missing or unreadable."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
-            return LayoutState()
-        return LayoutState(
-            {name: _table(each) for name, each in data["tables"].items()},
-            {
-                place: {int(number): float(width) for number, width in widths.items()}
-                for place, widths in data["panes"].items()
-            },
-            frozenset(map(str, data["zoomed"])),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return LayoutState()
 
 
 def save_layout(path: Path, state: LayoutState) -> None:
@@ -52,14 +31,11 @@ def save_layout(path: Path, state: LayoutState) -> None:
         for name, table in state.tables.items()
     }
     panes = {place: dict(widths) for place, widths in state.panes.items()}
-    data = {"format": FORMAT, "tables": tables, "panes": panes, "zoomed": sorted(state.zoomed)}
+    data = {
+        "format": FORMAT, "tables": tables, "panes": panes, "zoomed": sorted(state.zoomed),
+        "place": state.place, "library": state.library,
+    }  # fmt: skip
     write_private(path, json.dumps(data))
-
-
-def _table(data: Any) -> TableLayout:
-    sort = Sort(str(data["sort"][0]), bool(data["sort"][1])) if data["sort"] else None
-    widths = {str(name): max(1, int(width)) for name, width in data["widths"].items()}
-    return TableLayout(sort, frozenset(map(str, data["hidden"])), widths)
 
 
 class LayoutService(Service[LayoutState]):
@@ -104,6 +80,13 @@ class LayoutService(Service[LayoutState]):
         """Toggle a screen between one full-size pane and all panes side by side."""
         self.slice.set(zoomed=self.slice.value.zoomed ^ {place})
         self._save()
+
+    @instant
+    def note(self, place: str, library: str) -> None:
+        """Remember the open screen and library, to begin there the next time."""
+        if (place, library) != (self.slice.value.place, self.slice.value.library):
+            self.slice.set(place=place, library=library)
+            self._save()
 
     def _put(self, table: str, layout: TableLayout) -> None:
         self.slice.set(tables={**self.slice.value.tables, table: layout})

@@ -87,6 +87,11 @@ class LibrariesService(Area, Service[LibrariesState]):
         for document in [each async for each in client.documents.every(library_id)]:
             await wait_processed(client, document, AWAITED)
 
+    @instant
+    def begin_with(self, library_id: str) -> None:
+        """Select a library before the list is loaded; a library that is gone is not kept."""
+        self._lists.choose(library_id)
+
     @action(Policy.LATEST, lane="documents")
     def select(self, library_id: str | None) -> Coroutine[Any, Any, None]:
         """Select a library and load its documents."""

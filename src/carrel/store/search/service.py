@@ -30,7 +30,8 @@ class FoundPassage:
     """A passage of a document or a chat.
 
     `group` is its library's name or the chat's agent; `library_id` is None for a chat. `page`
-    counts from 0; matched words in `passage` are enclosed in « and ».
+    counts from 0; matched words in `passage` are enclosed in « and ». `turn` is the index of a
+    chat's turn.
     """
 
     kind: Literal["document", "chat"]
@@ -41,6 +42,7 @@ class FoundPassage:
     library_id: str | None = None
     page: int | None = None
     box: PageBox | None = None
+    turn: int | None = None
 
     @property
     def page_number(self) -> int | None:
@@ -140,12 +142,12 @@ def _search_chats(chats: Iterable[ChatSession], query: str, limit: int) -> list[
     for chat in sorted(chats, key=lambda chat: -chat.updated):
         if len(found) == limit:
             break
-        for turn in chat.conversation.said:
+        for index, turn in enumerate(chat.conversation.said):
             said = turn.text.casefold()
             if words and all(word.casefold() in said for word in words):
                 passage = _mark_words(turn.text, pattern)
                 title, agent = one_line(chat.title), one_line(chat.agent_name)
-                found.append(FoundPassage("chat", chat.id, title, agent, passage))
+                found.append(FoundPassage("chat", chat.id, title, agent, passage, turn=index))
                 break
     return found
 

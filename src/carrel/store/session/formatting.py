@@ -33,8 +33,12 @@ def header(state: SessionState) -> str:
 
 
 def waiting_words(state: SessionState) -> str:
-    """Return the state of an awaited connection, or an empty string once connected."""
-    return "" if state.connection == "ready" else f"{connection(state).mark} {state.detail}"
+    """Return the state of an awaited connection, with the remedy of a failed one, or an empty
+    string once connected."""
+    if state.connection == "ready":
+        return ""
+    advice = state.error.advice if state.error is not None else None
+    return f"{connection(state).mark} {state.detail}" + (f". {advice}" if advice else "")
 
 
 def status(state: SessionState, now: float, as_of: float | None = None) -> str:

@@ -32,6 +32,7 @@ LOOK_AGAIN = 0.2
 """Poll interval in seconds while a call waits for a server of this machine."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
+UNAUTHORIZED = 401
 CHECK_TIMEOUT = 5.0
 """Timeout of a check in seconds; longer than a connection may take, so that a dead host counts as
 lost."""
@@ -56,7 +57,7 @@ class SessionService(Service[SessionState]):
             ),
         )
         self.profile = profile
-        self._on_call = on_call
+        self._report = on_call
         self._client: Client | None = None
         self._address: tuple[str, str | None] = ("", None)
         self._lease: Lease | None = None
@@ -147,6 +148,19 @@ class SessionService(Service[SessionState]):
     def check_connection(self) -> None:
         """Check the connection now, after a request that did not reach the service."""
         self._look.set()
+
+    def _on_call(self, call: Call) -> None:
+        """Report a call. The key is checked after one that it was refused."""
+        if self._report is not None:
+            self._report(call)
+        if call.status == UNAUTHORIZED:
+            self._loop.call(self._doubt_key)
+
+    def _doubt_key(self) -> None:
+        if self._cards is not None:
+            # The next check lists the models, which needs the key.
+            self._cards = None
+            self._look.set()
 
     async def start(self) -> None:
         """Begin to connect; return at once."""

@@ -87,7 +87,9 @@ class Frame(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         for pane in self.query_one("#panes").children:
-            if event.widget in pane.walk_children(with_self=True):
+            # The focus may have moved on before its event arrives.
+            inside = event.widget in pane.walk_children(with_self=True)
+            if inside and event.widget is self.focused:
                 self._show_alone(pane)
 
     def action_details(self) -> None:

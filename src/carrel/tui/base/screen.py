@@ -323,8 +323,7 @@ class MainScreen(Frame):
 
     def notice(self, text: str, *, failed: bool = False) -> None:
         """Show a notice for NOTICE seconds, or one of a failure for FAILURE seconds."""
-        mark = ("✕ ", "$failed") if failed else ("", "")
-        self.status.notice = Content.assemble(mark, labels.line(text))
+        self.status.notice = self.workbench.note(text, failed=failed)
         if self._notice_timer is not None:
             self._notice_timer.stop()
         self._notice_timer = self.set_timer(FAILURE if failed else NOTICE, self._forget_notice)

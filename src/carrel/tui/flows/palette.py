@@ -92,7 +92,7 @@ async def search_everywhere(place: MainScreen) -> None:
     if hit is None:
         return
     if hit.kind == "chat":
-        place.open_chat(place.store.chat.resume(hit.id))
+        place.open_chat(place.store.chat.resume(hit.id, hit.turn))
         return
     source = DocumentSource("document", hit.id, hit.name, hit.library_id)
     place.store.documents.open(source, hit.page or 0, hit.box)

@@ -32,7 +32,7 @@ from carrel.tui.flows import evals
 from carrel.tui.flows.chats import chat as flows
 from carrel.tui.flows.chats import comparing
 from carrel.tui.screens import chat_comparing
-from carrel.tui.screens.chat_comparing import NO_SESSION, SidesPainter
+from carrel.tui.screens.chat_comparing import SidesPainter
 from carrel.tui.screens.chat_sources import SourceBrowser
 from carrel.tui.theme import labels
 from carrel.tui.widgets.chat.prompt import Prompt, PromptBox
@@ -170,12 +170,8 @@ class ChatScreen(MainScreen):
         if state.session_id != self._session:
             self._session = state.session_id
             self.query_one(SourcePane).show(None)
-        if state.search:
-            sessions.show_message(labels.muted("No chat contains these words."))
-        elif state.agent_id is None:
-            sessions.show_message(*NO_SESSION)
-        else:
-            sessions.show_message(labels.muted("None yet."))
+        none = "No chat contains these words." if state.search else "No chats yet."
+        sessions.show_message(labels.muted(none))
         self.prompt.disabled = state.agent_id is None
         self.prompt.asked = state.history
         # In the field, a source's letter would be typed: the way to the sources starts with esc.

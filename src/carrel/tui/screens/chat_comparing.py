@@ -148,4 +148,6 @@ async def _show(state: ChatState, transcript: Transcript) -> None:
         await transcript.show_message(NOTHING_SAID)
     else:
         writing = state.turns[-1].status == "writing"
-        await transcript.show(state.session_id, turn_rows(state), writing=writing)
+        await transcript.show(
+            state.session_id, turn_rows(state), writing=writing, found=state.found
+        )

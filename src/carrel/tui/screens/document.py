@@ -119,7 +119,11 @@ class DocumentScreen(MainScreen):
             page_strip(formatting.page_marks(state, width), len(state.pages), width), layout=False
         )
         strip.display = state.source is not None and state.page_count != 1
-        self.set_class(strip.display, "-strip")
+        left, alone = self.query_one("#left"), state.no_picture is not None
+        if left.has_class("-folded") != alone:
+            left.toggle_class("-folded")
+            self.refresh_bindings()
+        self.set_class(strip.display and not alone, "-strip")
         self._show_titles(state)
         self._show_text(state)
         self._show_progress()
@@ -136,7 +140,7 @@ class DocumentScreen(MainScreen):
             self._opened, self._decided = state.source, False
         if not self._decided and (state.no_picture is not None or state.page_count is not None):
             self._decided = True
-            if isinstance(self.focused, PagePicture | PageText):
+            if not isinstance(self.focused, Input):
                 self.focus_pane(0 if state.no_picture is None else 1)
 
     def _show_titles(self, state: DocumentState) -> None:
@@ -144,15 +148,21 @@ class DocumentScreen(MainScreen):
         moves = MOVES if picture.filling else ""
         chosen, options = formatting.chosen_block(state), formatting.option_words(state.options)
         below = " · ".join(filter(None, (chosen or options, moves)))
-        picture.set_titles(labels.title(self._title(state)), labels.line(below))
+        words = formatting.title(state)
+        if state.source is not None and picture.filling:
+            words += " · filled"
+        if state.source is not None and picture.zoom != 1:
+            words += f" · {picture.zoom:.0%}".replace("%", " %")
+        title = self._title(state, words, picture.size.width - 4)
+        picture.set_titles(labels.title(title), labels.line(below))
         fixed = formatting.corrected_words(state)
         read_so = options if chosen else ""
         # Beside its picture, the text needs no title.
         rest = (self._form, formatting.score_words(state.page, state.corrections), fixed, read_so)
         name = "Text"
-        if state.source is not None and self.one_pane:
+        if state.source is not None and (self.one_pane or state.no_picture is not None):
             room = self.size.width - 6 - sum(3 + len(part) for part in rest if part)
-            name = shorten(one_line(state.source.name), max(room, 12))
+            name = self._title(state, formatting.title(state), room)
         heat = (
             formatting.heat_words(state.page) if picture.warm and state.source is not None else ""
         )
@@ -160,24 +170,17 @@ class DocumentScreen(MainScreen):
         found = formatting.mark_words(state)
         if state.query and state.mark is not None:
             found += " · [ ] next"
-        below = found or heat or notes or missing_note(state.page)
+        below = found or heat or notes or state.no_picture or missing_note(state.page)
         text.set_titles(labels.title(name, *rest), labels.line(below))
 
-    def _title(self, state: DocumentState) -> str:
-        words = formatting.title(state)
-        picture = self.picture
+    def _title(self, state: DocumentState, words: str, room: int) -> str:
+        """Return the library and `words`, which begin with the document's name, in `room` cells."""
         source = state.source
         library = self.store.libraries.slice.value.library(source.library_id) if source else None
         crumbs = f"{one_line(library.name)} › " if library is not None else ""
-        if state.source is not None and picture.filling:
-            words += " · filled"
-        if state.source is not None and picture.zoom != 1:
-            words += f" · {picture.zoom:.0%}".replace("%", " %")
         # A long name is cut in its middle: the page number and the extension stay.
         name = words.partition(" · page ")[0]
-        room = picture.size.width - 4 - (len(words) - len(name))
-        if state.source is None or not picture.size.width:
-            return crumbs + words
+        room = max(room - (len(words) - len(name)), 12)
         if len(crumbs) + len(name) > room:
             # The breadcrumb is dropped before a part of the name is.
             crumbs = ""
@@ -258,6 +261,11 @@ class DocumentScreen(MainScreen):
         if self.state.source is None and action in _OF_A_DOCUMENT:
             return "No document is open: choose one in 1 Files or 2 Libraries, then enter."
         return ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("fill", "zoom") and self.state.source and self.state.no_picture:
+            return False
+        return super().check_action(action, parameters)
 
     def action_go(self, step: int) -> None:
         self.store.documents.go(self.state.current + step)

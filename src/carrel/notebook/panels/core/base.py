@@ -395,7 +395,7 @@ class Panel(anywidget.AnyWidget):
             raise ProblemError(_MOVED_ON)
         hit = state.found[number]
         if hit.kind == "chat":
-            await self._store.chat.resume(hit.id)
+            await self._store.chat.resume(hit.id, hit.turn)
             return "Chat"
         source = DocumentSource("document", hit.id, hit.name, hit.library_id)
         self._store.documents.open(source, hit.page or 0, hit.box)

@@ -1,6 +1,6 @@
 """The frame of every dialog."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
@@ -16,6 +16,7 @@ from carrel.tui.terminal.textual_private import steady
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.table import VirtualTable
+from carrel.tui.widgets.text.pane import FindText, TextPane
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Any)
@@ -100,9 +101,10 @@ class Dialog(ModalScreen[T | None]):
             self.dismiss(None)
 
     def action_filter(self) -> None:
-        """Filter the dialog's table."""
-        if (table := self.query_one(VirtualTable)).display:
-            self.query_one(ListFilter).begin(table)
+        """Filter the dialog's table, or search its text."""
+        over = self.query("VirtualTable, TextPane").first()
+        if isinstance(over, VirtualTable | TextPane) and over.display:
+            self.query_one(ListFilter).begin(over)
 
     def action_accept(self) -> None:
         """Return the choice or input, if it is valid."""
@@ -114,6 +116,34 @@ class Dialog(ModalScreen[T | None]):
             options.action_cursor_down()
         else:
             options.action_cursor_up()
+
+
+class TextDialog(Dialog[None]):
+    """A long text, in which words can be found."""
+
+    DEFAULT_CSS = """
+    TextDialog .dialog { width: 80; height: 90%; }
+    TextDialog .words { height: 1fr; max-height: 100%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        FILTER_KEY,
+        Binding("right_square_bracket", "hit(1)", "Next hit", show=False, id="text.hit_after"),
+        Binding("left_square_bracket", "hit(-1)", "Hit before", show=False, id="text.hit_before"),
+    ]
+
+    def __init__(self, title: str, parts: Sequence[Content], about: str = "") -> None:
+        super().__init__(title)
+        self._text = Content("\n").join(parts)
+        self._about = about
+
+    def compose_content(self) -> ComposeResult:
+        with TextPane(classes="words"):
+            yield FindText(self._text)
+        yield ListFilter()
+        yield hint(f"/ finds · esc closes{self._about}")
+
+    def action_hit(self, step: int) -> None:
+        self.query_one(TextPane).go_to_hit(step)
 
 
 def buttons(*words: tuple[str, str]) -> Horizontal:

@@ -1,46 +1,31 @@
 """The help, generated from the bindings in reach."""
 
-from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Static
 
-from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.terminal.keys import live_bindings
 from carrel.tui.theme import labels
-from carrel.tui.widgets.text.pane import TextPane
 
 Key = tuple[str, str, str, bool]
 """The names of a key, its description, its binding id, and whether it has an effect now."""
 
 
-class Help(Dialog[None]):
-    """The purpose of a screen, and every key that it has; those without effect now are muted."""
+RIGHT = " · muted: no effect now · right: names for “keymap”"
+"""The end of the hint below these lines."""
 
-    DEFAULT_CSS = """
-    Help .dialog { width: 80; }
-    Help .dialog { height: 90%; }
-    Help .words { height: 1fr; max-height: 100%; }
-    """
 
-    def __init__(self, title: str, about: str, groups: list[tuple[str, list[Key]]]) -> None:
-        super().__init__(title)
-        self._about = about
-        self._groups = groups
-
-    def compose_content(self) -> ComposeResult:
-        with TextPane(classes="words"):
-            if self._about:
-                yield Static(Content(self._about))
-            for name, keys in self._groups:
-                rows = [Content(""), Content.styled(name, "bold $accent")]
-                for key, words, binding_id, enabled in keys:
-                    look = ("bold", "") if enabled else ("$muted", "$muted")
-                    left = Content.assemble((f"{key:>16}", look[0]), "  ", (words, look[1]))
-                    gap = " " * max(44 - left.cell_length, 2)
-                    rows.append(left + labels.muted(gap + binding_id))
-                yield Static(Content("\n").join(rows))
-        yield hint("esc closes · muted: no effect now · on the right: names for “keymap”")
+def key_lines(about: str, groups: list[tuple[str, list[Key]]]) -> list[Content]:
+    """Return the purpose of a screen, and every key that it has; those without effect now are
+    muted."""
+    lines = [Content(about)] if about else []
+    for name, keys in groups:
+        lines += [Content(""), Content.styled(name, "bold $accent")]
+        for key, words, binding_id, enabled in keys:
+            look = ("bold", "") if enabled else ("$muted", "$muted")
+            left = Content.assemble((f"{key:>16}", look[0]), "  ", (words, look[1]))
+            gap = " " * max(44 - left.cell_length, 2)
+            lines.append(left + labels.muted(gap + binding_id))
+    return lines
 
 
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[Key]]]:

@@ -99,6 +99,9 @@ class Transcript(TextPane):
         self._shares = 1
         """How many times MAX_TURNS are on screen at most."""
         self._session: object = None
+        self._found: tuple[int, int] | None = None
+        self._sought: Widget | None = None
+        """The turn that a search found, until it is scrolled to."""
         self._unfolded: set[int] = set()
         """Places of turns with visible thinking."""
         self._given: tuple[Sequence[TurnRow], bool] = ((), False)
@@ -110,7 +113,7 @@ class Transcript(TextPane):
 
     def on_resize(self) -> None:
         # The text wraps anew, and its end is elsewhere.
-        if self._at_end:
+        if self._at_end and self._sought is None:
             self.to_end()
 
     async def show_message(self, words: Content) -> None:
@@ -120,12 +123,25 @@ class Transcript(TextPane):
             await self.remove_children()
             await self.mount(Note(words))
 
-    async def show(self, session: object, rows: Sequence[TurnRow], *, writing: bool) -> None:
-        """Show the turns of a session; the last one grows while `writing`."""
+    async def show(
+        self,
+        session: object,
+        rows: Sequence[TurnRow],
+        *,
+        writing: bool,
+        found: tuple[int, int] | None = None,
+    ) -> None:
+        """Show the turns of a session; the last one grows while `writing`.
+
+        A new search's `found` turn is scrolled to the top.
+        """
         self._given = rows, writing
         if session != self._session:
             self._unfolded.clear()
             self._shares = 1
+        if sought := None if found == self._found else found:
+            while _first_shown(rows, self._shares) > sought[0]:
+                self._shares += 1
         first = _first_shown(rows, self._shares)
         rows = [
             row if not row.thinking or place in self._unfolded else replace(row, thinking="")
@@ -145,7 +161,12 @@ class Transcript(TextPane):
         elif fresh or not same == len(rows) == len(self._rows):
             await self._replace(same, rows, first, writing=writing)
         self._session, self._rows, self._first = session, rows, first
-        if follow:
+        self._found = found
+        if sought is not None:
+            self._sought = self.children[(1 if first else 0) + sought[0] - first]
+            # Twice: a scroll to the end, which waits as long, may be under way.
+            self.call_after_refresh(self.call_after_refresh, self._scroll_to_sought)
+        elif follow and self._sought is None:
             self.to_end()
 
     def action_scroll_home(self) -> None:
@@ -159,7 +180,7 @@ class Transcript(TextPane):
         height = self.virtual_size.height
         self._shares += 1
         rows, writing = self._given
-        await self.show(self._session, rows, writing=writing)
+        await self.show(self._session, rows, writing=writing, found=self._found)
         self.call_after_refresh(
             lambda: self.scroll_to(y=self.virtual_size.height - height, animate=False)
         )
@@ -168,13 +189,18 @@ class Transcript(TextPane):
         """Scroll to the end after the layout of new parts."""
         self.call_after_refresh(self.scroll_end, animate=False)
 
+    def _scroll_to_sought(self) -> None:
+        if self._sought is not None:
+            self.scroll_to(y=self._sought.virtual_region.y, animate=False, immediate=True)
+            self._sought = None
+
     async def fold(self, place: int | None = None) -> None:
         """Toggle the thinking of a turn; without `place`, of the last turn that has some."""
         rows, writing = self._given
         thinking = [at for at, row in enumerate(rows) if row.thinking]
         if thinking:
             self._unfolded ^= {thinking[-1] if place is None else place}
-            await self.show(self._session, rows, writing=writing)
+            await self.show(self._session, rows, writing=writing, found=self._found)
 
     def redraw(self) -> None:
         """Redraw everything at the next update, because the theme changed."""

@@ -33,7 +33,7 @@ class TopBar(Widget):
 
     def __init__(self, place: str) -> None:
         super().__init__()
-        self._place = place
+        self.place = place
 
     def render(self) -> RenderResult:
         gap = "  " if self.size.width > 90 else " "
@@ -47,7 +47,7 @@ class TopBar(Widget):
     def _tab(self, number: int, place: str) -> Content:
         go = Style.from_meta({"place": place})
         words = PLACES[place]
-        if place == self._place:
+        if place == self.place:
             return Content.styled(f"[{number} {words}]", "bold $accent").stylize(go)
         if place == "chat" and self.answering:
             return Content.assemble((f"{number} ", "$muted"), words, (" ◐", "$busy")).stylize(go)

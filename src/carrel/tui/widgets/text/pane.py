@@ -47,6 +47,8 @@ class Findable(Widget):
 class FindText(Findable, Static):
     """A widget with a text search."""
 
+    DEFAULT_CSS = "FindText { height: auto; }"
+
 
 class TextPane(VerticalScroll, can_focus=True):
     """A scrolling pane of text; keys step through lines with hits."""
