@@ -393,3 +393,28 @@ def test_a_table_of_many_columns_scrolls_instead_of_being_squeezed(page: Page) -
         "cells => cells.map((c) => c.offsetWidth)"
     )
     assert min(widths) > 70
+
+
+def test_each_paragraph_runs_as_its_first_letter_does(page: Page) -> None:
+    said = ("Rules of the room:", "כללי החדר:")
+    passages = [{"html": f"<p>{text}</p>", "raw": text, "block": n} for n, text in enumerate(said)]
+    mount(page, "document", document_state(2, passages=passages))
+    places = page.locator(".carrel-text p").evaluate_all("""found => found.map((paragraph) => {
+      const colon = document.createRange(), [text] = paragraph.childNodes;
+      colon.setStart(text, text.length - 1);
+      colon.setEnd(text, text.length);
+      const all = paragraph.getBoundingClientRect();
+      return (colon.getBoundingClientRect().x - all.x) / all.width;
+    })""")
+    latin, hebrew = places
+    assert latin < 0.5 < hebrew < 1
+    assert (
+        page.locator(".carrel-text p")
+        .nth(1)
+        .evaluate("""paragraph => {
+      const text = paragraph.firstChild, letter = document.createRange();
+      letter.setStart(text, 0);
+      letter.setEnd(text, 1);
+      return letter.getBoundingClientRect().right >= paragraph.getBoundingClientRect().right - 1;
+    }""")
+    )

@@ -14,6 +14,7 @@ from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.tui.dialogs.agent import AgentForm
 from carrel.tui.dialogs.core.problem import ProblemPanel
+from carrel.tui.screens.agents import AgentsScreen
 from carrel.tui.widgets.details.diff import DiffView
 from carrel.tui.widgets.inputs.fields import Field, MultilineField
 from carrel.wire.generation.agents import Agent
@@ -54,6 +55,22 @@ async def made(bench: Workbench, *instructions: str, **fields: Any) -> Agent:
 async def test_enter_in_the_empty_list_begins_an_agent(bench: Workbench) -> None:
     await bench.press("enter")
     await bench.shows("New agent from")
+
+
+async def test_a_click_takes_a_way_out_of_the_empty_list_and_another_beside_a_menu_closes_it(
+    bench: Workbench,
+) -> None:
+    lines = bench.text().splitlines()
+    row = next(y for y, line in enumerate(lines) if "▸ New agent" in line)
+    await bench.pilot.click(offset=(lines[row].index("New agent") + 2, row))
+    await bench.shows("New agent from")
+    await bench.pilot.click(offset=(2, 2))
+    await bench.until(lambda: isinstance(bench.app.screen, AgentsScreen))
+    # A form keeps what is typed.
+    await bench.press("n", "n")
+    await bench.until(lambda: isinstance(bench.app.screen, AgentForm))
+    await bench.pilot.click(offset=(1, 1))
+    assert isinstance(bench.app.screen, AgentForm)
 
 
 async def test_a_chat_without_an_agent_leads_to_the_agents(bench: Workbench) -> None:

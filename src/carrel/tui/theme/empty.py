@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from textual.content import Content
+from textual.style import Style
 
 from carrel.store.core.problem import Problem
 from carrel.tui.theme import labels
@@ -11,10 +12,12 @@ LOADING = labels.muted("Loading …")
 
 
 def empty(sentence: str, ways: Mapping[str, str]) -> tuple[Content, ...]:
-    """Return the lines of an empty pane: a sentence, then the keys that fill it and what they
-    do."""
+    """Return the lines of an empty pane: a sentence, then the keys that fill it and what they do;
+    a click presses one."""
     rows = [
-        Content.assemble(("▸ ", "$accent"), words, "  ", (key, "bold $accent"))
+        Content.assemble(("▸ ", "$accent"), words, "  ", (key, "bold $accent")).stylize(
+            Style.from_meta({"@click": f"app.simulate_key({key.lower()!r})"})
+        )
         for key, words in ways.items()
     ]
     width = max((row.cell_length for row in rows), default=0)

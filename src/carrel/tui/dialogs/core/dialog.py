@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -27,7 +28,7 @@ FILTER_KEY = Binding("slash", "filter", "Filter", id="listing.filter")
 
 @steady
 class Dialog(ModalScreen[T | None]):
-    """A box over the screen. Escape closes it with None."""
+    """A box over the screen. Escape closes it with None, and so does a click beside it."""
 
     DEFAULT_CSS = """
     Dialog { align: center middle; background: $background 60%; }
@@ -94,6 +95,12 @@ class Dialog(ModalScreen[T | None]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.press(event.button.id or "")
+
+    def on_click(self, event: events.Click) -> None:
+        # What was typed is not lost to a click.
+        is_form = len(self.query("Input, TextArea")) > len(self.query("ListFilter Input"))
+        if event.widget is self and not is_form:
+            self.action_back()
 
     def action_back(self) -> None:
         """End the filter of a list, else close the dialog."""

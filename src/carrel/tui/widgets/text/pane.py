@@ -101,6 +101,7 @@ class Note(Widget):
 
     DEFAULT_CSS = """
     Note { height: 1fr; content-align: center middle; text-align: center; padding: 1 2; }
+    Note { link-style: none; link-color: $accent; }
     """
 
     def __init__(self, content: Content) -> None:
