@@ -32,7 +32,9 @@ def fenced(step: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     try:
         return work(*args, **kwargs)
     except Exception as error:
-        _failures.append(Failure(step, _cause(error), traceback.format_exc()))
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        cause = f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}"
+        _failures.append(Failure(step, cause, traceback.format_exc()))
         return None
 
 
@@ -41,11 +43,6 @@ def take_failures() -> list[Failure]:
     taken = _failures[:]
     del _failures[: len(taken)]
     return taken
-
-
-def _cause(error: Exception) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}"
 
 
 UNREAD = "\N{REPLACEMENT CHARACTER}"

@@ -115,22 +115,22 @@ class Reader:
         if document.hash is None or self._results is None:
             return ReadingTimeout(0, 0)
         task = Task.of(document, options)
-        page_count = await self._results.page_count(task)
-        if page_count is None:
+        known = await self._results.known(task)
+        if not known:
             return ReadingTimeout(0, 0)
-        selected = select_pages(options, page_count)
-        return ReadingTimeout(len({*selected} & await self._results.numbers(task)), len(selected))
+        selected = select_pages(options, max(known.values()))
+        return ReadingTimeout(len(known.keys() & selected), len(selected))
 
     async def _recall(
         self, document: ReadableDocument, options: ReadOptions, size: int, results: Results
     ) -> ReadResult:
         """Take cached pages from the cache and read the others."""
         task = Task.of(document, options)
-        page_count = await results.page_count(task)
-        if page_count is None:
+        counts = (await results.known(task)).values()
+        if not counts:
             page_count, pages = await self._read(document, options, task)
             return ReadResult.of(pages, page_count, size)
-        selected = select_pages(options, page_count)
+        selected = select_pages(options, page_count := max(counts))
         known = {read.page.index: read for read in await results.pages(task, selected)}
         missing = [range(index, index + 1) for index in selected if index not in known]
         if missing:

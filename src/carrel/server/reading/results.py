@@ -124,24 +124,14 @@ class Results:
             self._thread.submit(self._connection.close)
         self._thread.shutdown()
 
-    async def page_count(self, task: Task) -> int | None:
-        """Return the document's page count if any of its pages is cached."""
+    async def known(self, task: Task) -> dict[int, int]:
+        """Return the numbers (from 0) of the pages that are cached, with the document's count."""
 
-        def find(connection: sqlite3.Connection) -> int | None:
-            query = "SELECT page_count FROM pages WHERE hash = ? AND manner = ? LIMIT 1"
-            row = connection.execute(query, task).fetchone()
-            return row[0] if row else None
+        def find(connection: sqlite3.Connection) -> dict[int, int]:
+            query = "SELECT number, page_count FROM pages WHERE hash = ? AND manner = ?"
+            return dict(connection.execute(query, task).fetchall())
 
-        return await self._run(find, None) if self._limit() else None
-
-    async def numbers(self, task: Task) -> set[int]:
-        """Return the numbers (from 0) of the pages that are cached."""
-
-        def find(connection: sqlite3.Connection) -> set[int]:
-            query = "SELECT number FROM pages WHERE hash = ? AND manner = ?"
-            return {number for (number,) in connection.execute(query, task)}
-
-        return await self._run(find, set[int]()) if self._limit() else set()
+        return await self._run(find, {}) if self._limit() else {}
 
     async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
         """Return the requested pages (from 0) that are cached."""

@@ -41,7 +41,8 @@ class Certainty(NamedTuple):
 
 
 _CERTAIN = Certainty()
-_NOWHERE = Place()
+NOWHERE = Place()
+"""The place of everything on a page without physical layout."""
 _JPEG_QUALITY = 90
 
 
@@ -83,7 +84,7 @@ class PageBuilder:
             return
         name = f"img-{self._index * IDS_PER_PAGE + len(self._images)}.jpeg"
         place = self._locate(boxes)
-        place = Place(0, 0, *size) if place == _NOWHERE else place
+        place = Place(0, 0, *size) if place == NOWHERE else place
         wanted = self._options.include_image_base64
         data = fenced("image", lambda: _data_url(pixels())) if wanted else None
         self._images.append(ocr.PageImage(id=name, **place._asdict(), image_base64=data))
@@ -216,11 +217,6 @@ def _mean(scores: Iterable[float | None]) -> float | None:
     return round(statistics.fmean(known), DIGITS) if known else None
 
 
-def nowhere(_: Sequence[Box]) -> Place:
-    """Return the position of everything on a page without physical layout."""
-    return _NOWHERE
-
-
 def _data_url(picture: Image.Image) -> str:
     """Encode a picture as a JPEG data URL."""
     buffer = io.BytesIO()
@@ -258,7 +254,9 @@ def _add_html(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
         tag = "th" if number < table.header_rows else "td"
         text.syntax("<tr>")
         for cell in row:
-            text.syntax(f"<{tag}{_spans(cell)}>")
+            across = f' colspan="{cell.columns}"' if cell.columns > 1 else ""
+            down = f' rowspan="{cell.rows}"' if cell.rows > 1 else ""
+            text.syntax(f"<{tag}{across}{down}>")
             for words, url in _pieces(cell):
                 text.syntax(f'<a href="{html.escape(url)}">' if url else "")
                 text.content(html.escape(words, quote=False), source)
@@ -282,9 +280,3 @@ def _pieces(cell: Cell | None) -> Iterator[tuple[str, str]]:
             place = end
     if place < len(cell.text):
         yield cell.text[place:], ""
-
-
-def _spans(cell: Cell) -> str:
-    across = f' colspan="{cell.columns}"' if cell.columns > 1 else ""
-    down = f' rowspan="{cell.rows}"' if cell.rows > 1 else ""
-    return across + down

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PIL import Image
 
-from carrel.server.reading.markdown.page_builder import PageBuilder, nowhere
+from carrel.server.reading.markdown.page_builder import NOWHERE, PageBuilder
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.scans.picture import on_white
@@ -20,7 +20,7 @@ _MAX_PIXELS = 50_000_000
 
 def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Page:
     """Compose the page for the wire."""
-    builder = PageBuilder(index, options, nowhere)
+    builder = PageBuilder(index, options, lambda _: NOWHERE)
     apart = {"header": options.extract_header, "footer": options.extract_footer}
     heads: dict[str, str] = {}
     for part in parts:

@@ -49,6 +49,7 @@ MAX_PIXELS = 20_000_000
 
 _A4 = (595.0, 842.0)
 _HEADER = b"%PDF-"
+_LOCKED = "This PDF is protected by a password. Remove the password and try again."
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
 _BATCH = PAGES
 _TOGETHER = 4
@@ -65,11 +66,11 @@ class PDF(AbstractContextManager["PDF"]):
         try:
             self._document = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
-            raise UnreadableDocument(_reason(error)) from error
-        form = fenced("form", filled_form, self._document)
-        self._fields = form.fields if form else {}
+            locked = "password" in str(error).lower()
+            raise UnreadableDocument(_LOCKED if locked else _DAMAGED) from error
         # liteparse detects formats by file extension, and stored files have none.
-        data = form.data if form else path.read_bytes()
+        form = fenced("form", filled_form, self._document)
+        data, self._fields = form or (path.read_bytes(), {})
         # liteparse takes a PDF with other data before its header for an office file.
         self._ahead = ReadAhead(data[max(0, data.find(_HEADER)) :])
         self.page_count = len(self._document)
@@ -287,10 +288,3 @@ def _with_scan(found: PageParts, scan: PageParts) -> PageParts:
         rules=[*found.rules, *scan.rules],
         figures=[*shown, *figures],
     )
-
-
-def _reason(error: pypdfium2.PdfiumError) -> str:
-    text = str(error)
-    if "password" in text.lower():
-        return "This PDF is protected by a password. Remove the password and try again."
-    return _DAMAGED

@@ -38,15 +38,10 @@ class Field(NamedTuple):
     sign: str
 
 
-class FilledForm(NamedTuple):
-    """A PDF with its fields drawn into its pages, and the fields of each page."""
-
-    data: bytes
-    fields: Mapping[int, Sequence[Field]]
-
-
-def filled_form(document: Any) -> FilledForm | None:
-    """Draw the fields of PDFium's `document` into its pages; return None if it has none."""
+def filled_form(document: Any) -> tuple[bytes, Mapping[int, Sequence[Field]]] | None:
+    """Draw the fields of PDFium's `document` into its pages; return it with the fields of each
+    page, or None if it has none.
+    """
     if document.get_formtype() == raw.FORMTYPE_NONE:
         return None
     document.init_forms()
@@ -60,7 +55,7 @@ def filled_form(document: Any) -> FilledForm | None:
         return None
     with closing(BytesIO()) as file:
         document.save(file)
-        return FilledForm(file.getvalue(), fields)
+        return file.getvalue(), fields
 
 
 def with_ticks(

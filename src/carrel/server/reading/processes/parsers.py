@@ -39,11 +39,6 @@ class OpenParser(NamedTuple):
     opened: bool
 
 
-class _Open(NamedTuple):
-    child: Child
-    timer: asyncio.TimerHandle
-
-
 class Parsers:
     """Starts parsers on demand and ends them."""
 
@@ -51,7 +46,7 @@ class Parsers:
         self._open_seconds = open_seconds
         self._places = asyncio.Semaphore(PARSERS)
         self._idle: list[Child] = []
-        self._open: dict[ReadableDocument, _Open] = {}
+        self._open: dict[ReadableDocument, tuple[Child, asyncio.TimerHandle]] = {}
         """Ordered by last use, the most recent at the end."""
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -78,9 +73,9 @@ class Parsers:
 
     async def stop(self) -> None:
         """End every idle process. Cancel the reads in progress before you call it."""
-        for kept in self._open.values():
-            kept.timer.cancel()
-            await kept.child.end()
+        for child, timer in self._open.values():
+            timer.cancel()
+            await child.end()
         self._open.clear()
         await asyncio.gather(*self._closing)
         while self._idle:
@@ -114,12 +109,12 @@ class Parsers:
             await self._close(self._take_kept(next(iter(self._open))))
         loop = asyncio.get_running_loop()
         timer = loop.call_later(self._open_seconds, self._forget, document)
-        self._open[document] = _Open(child, timer)
+        self._open[document] = child, timer
 
     def _take_kept(self, document: ReadableDocument) -> Child:
-        kept = self._open.pop(document)
-        kept.timer.cancel()
-        return kept.child
+        child, timer = self._open.pop(document)
+        timer.cancel()
+        return child
 
     def _forget(self, document: ReadableDocument) -> None:
         task = asyncio.ensure_future(self._close(self._take_kept(document)))
