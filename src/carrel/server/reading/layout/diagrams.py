@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from itertools import product
 
-import numpy as np
-
 from carrel.server.reading.layout.figures import FigurePlace
 from carrel.server.reading.page.elements import Box, group_connected
 from carrel.server.reading.page.rules import Rule
@@ -35,7 +33,7 @@ def diagrams(rules: Sequence[Rule], page: PageReading) -> list[FigurePlace]:
     drawn = [rule for rule in rules if not rule.faint]
     if not 0 < len(drawn) <= _MOST_RULES:
         return []
-    frames = [frame for frame in _frames(drawn) if page.inside(frame).any()]
+    frames = [frame for frame in _frames(drawn) if page.inside(frame)]
     if len(frames) < 2:
         return []
     lines = map(_box, drawn)
@@ -52,8 +50,8 @@ def diagrams(rules: Sequence[Rule], page: PageReading) -> list[FigurePlace]:
     ):
         between = [rule for line, ends in led if ends[1:] and ends[0] in joined for rule in line]
         whole = Box.around([*joined, *between])
-        loose = page.inside(whole) & ~np.any([page.inside(box) for box in joined], 0)
-        if between and loose.sum() <= _LABELS * len(joined):
+        loose = set(page.inside(whole)).difference(*map(page.inside, joined))
+        if between and len(loose) <= _LABELS * len(joined):
             found.append(FigurePlace(whole, tuple(joined)))
     return found
 

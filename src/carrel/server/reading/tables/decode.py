@@ -7,7 +7,6 @@ from functools import cached_property, reduce
 from itertools import accumulate, pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.hyphens import join_marked
@@ -77,16 +76,16 @@ class PageReading:
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
     @cached_property
-    def edges(self) -> NDArray[np.float64]:
-        """The left, top, right and bottom edges of the boxes."""
+    def _edges(self) -> Floats:
         return np.array(self.boxes).T
 
-    def inside(self, box: Box) -> NDArray[np.bool_]:
-        """Return whether the middle of each piece lies in a box or on its edge."""
-        (left, top, right, bottom), (x0, y0, x1, y1) = self.edges, box
+    def inside(self, box: Box) -> list[int]:
+        """Return the numbers of the pieces whose middle lies in a box or on its edge."""
+        (left, top, right, bottom), (x0, y0, x1, y1) = self._edges, box
         x, y = left + right, top + bottom
-        within: NDArray[np.bool_] = (2 * x0 <= x) & (x <= 2 * x1) & (2 * y0 <= y) & (y <= 2 * y1)
-        return within
+        within = (2 * x0 <= x) & (x <= 2 * x1) & (2 * y0 <= y) & (y <= 2 * y1)
+        found: list[int] = np.flatnonzero(within).tolist()
+        return found
 
     @cached_property
     def _neighbours(self) -> tuple[Indexes, ...]:
@@ -143,16 +142,10 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     rest = set(range(len(page.pieces))) - {*taken, *(number for each in found for number in each)}
     for group in found:
         # Whatever stands among a table's cells is one of them: it would be lost.
-        while inside := _inside(page, group, rest):
+        while inside := rest.intersection(page.inside(Box.around(page.boxes[n] for n in group))):
             group += inside
-            rest -= set(inside)
+            rest -= inside
     return found
-
-
-def _inside(page: PageReading, group: Iterable[int], rest: Iterable[int]) -> list[int]:
-    """Return the other pieces in the box around a table's."""
-    box = Box.around(page.boxes[number] for number in group)
-    return [number for number in np.flatnonzero(page.inside(box)).tolist() if number in rest]
 
 
 def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:

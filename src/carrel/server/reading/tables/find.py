@@ -39,7 +39,7 @@ def find_tables(
     taken = set(range(len(page.pieces))) - set(numbers)
 
     def within(box: Box) -> list[int]:
-        return [n for n in np.flatnonzero(page.inside(box)).tolist() if n not in taken]
+        return [number for number in page.inside(box) if number not in taken]
 
     for inside in map(within, drawings):
         table = decode_table(page, inside, ()) if inside else None
