@@ -281,7 +281,7 @@ def block_region(block: TextBlock, style: "Style", height: float) -> Region:
             kind = "footer"
     if kind == "code":
         return Region(kind, box, _verbatim(lines), lines=lines)
-    text = join_lines(lines, style.words)
+    text = style.with_breaks(lines) if kind == "paragraph" else join_lines(lines, style.words)
     if block.role == "contents_entry":
         return Region(kind, box, _ENTRY.sub(r"\1 … \2", text), lines=lines)
     if kind == "list_item":
@@ -290,8 +290,6 @@ def block_region(block: TextBlock, style: "Style", height: float) -> Region:
             item = text[marker.end() :].strip()
             return Region(kind, box, item, marker=marker[0].strip(), lines=lines)
         return Region(kind, box, text, lines=lines)
-    if kind == "paragraph":
-        text = style.with_breaks(lines)
     return Region(kind, box, text, level=int(kind == "heading"), lines=lines)
 
 

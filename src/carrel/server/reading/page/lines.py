@@ -63,9 +63,11 @@ def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[Li
 
 def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
     """Return the line of an item, or None without text."""
-    text = _DRAWN_HYPHEN.sub("-", item.text.strip())
+    text = item.text.strip()
     if not text:
         return None
+    if "\u00ad" in text:
+        text = _DRAWN_HYPHEN.sub("-", text)
     if text.count(".") > _LEAST_DOTS:
         text = _LEADER.sub(" … ", text).strip()
     box = item.box

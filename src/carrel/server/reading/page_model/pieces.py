@@ -157,10 +157,13 @@ def _cuts(
 
     A rule parts words even where letters overlap it.
     """
-    height, y = line.box.height, line.box.centre[1]
+    _, top, _, bottom = line.box
+    height, y = bottom - top, (top + bottom) / 2
     spaces = list(map(sub, lefts[1:], rights))
-    cuts: set[int] = set()
     widest = max(spaces)
+    if widest <= _NARROW * height and not down:
+        return []
+    cuts: set[int] = set()
     if widest > _BLANK * height:
         least = _ALONE * height
         if len(spaces) > _SPACES:
@@ -191,16 +194,16 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     found: list[list[T]] = []
     top = bottom = 0.0
     for piece in sorted(pieces, key=lambda piece: piece.box.top + piece.box.bottom):
-        box = piece.box
-        shared = min(bottom, box.bottom) - max(top, box.top)
-        if found and shared > _LEVEL * min(bottom - top, box.bottom - box.top):
+        _, high, _, low = piece.box
+        shared = min(bottom, low) - max(top, high)
+        if found and shared > _LEVEL * min(bottom - top, low - high):
             found[-1].append(piece)
             # Keep the height of the line itself: a raised mark must not widen it.
-            if box.bottom - box.top > bottom - top:
-                top, bottom = box.top, box.bottom
+            if low - high > bottom - top:
+                top, bottom = high, low
         else:
             found.append([piece])
-            top, bottom = box.top, box.bottom
+            top, bottom = high, low
     for row in found:
         if len(row) > 1:
             row.sort(key=lambda piece: piece.box.left)
