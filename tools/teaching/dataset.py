@@ -133,7 +133,7 @@ def views(page: LabelledPage, seed: int) -> Iterator[Taught]:
 
 
 def seen(rows: list[list[Line]], around: Surroundings, labels: Sequence[Label]) -> Taught:
-    features = page_features(rows, around)
+    features = page_features([(rows, around)])[0]
     # Half precision: a corpus must fit into memory.
     pieces, pairs = features.pieces.astype(np.float16), features.pairs.astype(np.float16)
     return Taught(replace(features, pieces=pieces, pairs=pairs), *_truth(labels, features))

@@ -151,9 +151,9 @@ def test_a_step_that_fails_costs_that_step(
 def test_a_page_that_cannot_be_looked_at_takes_no_other_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def looked_at(rows: list[list[Line]], around: Surroundings) -> PageFeatures:
-        assert rows[0][0].text != "Broken"
-        return page_features(rows, around)
+    def looked_at(pages: list[tuple[list[list[Line]], Surroundings]]) -> list[PageFeatures]:
+        assert all(rows[0][0].text != "Broken" for rows, _ in pages)
+        return page_features(pages)
 
     monkeypatch.setattr(blocks, "page_features", looked_at)
     frame = PageFrame(WIDTH, HEIGHT)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.rules import Rule, Shade
 from carrel.server.reading.page_model import network
 from carrel.server.reading.page_model.features import Surroundings, page_features
 from carrel.server.reading.page_model.network import PageView, look
@@ -24,7 +25,7 @@ def test_the_mean_of_the_networks_is_the_view(
 ) -> None:
     with np.load(network.WEIGHTS) as file:
         weights = {name: file[name] for name in file.files}
-    features = page_features(ROWS, Surroundings(600, 800))
+    features = page_features([(ROWS, Surroundings(600, 800))])[0]
     (whole,) = look([features])
 
     def alone(number: int) -> PageView:
@@ -44,10 +45,17 @@ def test_the_mean_of_the_networks_is_the_view(
 
 
 def test_pages_looked_at_together_are_seen_as_each_alone() -> None:
-    around = Surroundings(600, 800)
-    pages = [page_features(rows, around) for rows in (ROWS, ROWS[:1], ROWS[3:], ROWS[::-1])]
-    for page, view in zip(pages, look(pages), strict=True):
-        (alone,) = look([page])
+    rule, shade = Rule(True, 100, 50, 500), Shade(Box(0, 90, 600, 400), "ff0000ff")
+    arounds = [Surroundings(600, 800), Surroundings(500, 900, [rule], [shade], [shade.box])]
+    asked = [(rows, around) for rows in (ROWS, ROWS[:1], ROWS[3:]) for around in arounds]
+    pages = page_features(asked)
+    for one, page, view in zip(asked, pages, look(pages), strict=True):
+        (features,) = page_features([one])
+        np.testing.assert_allclose(page.pieces, features.pieces, atol=1e-6)
+        np.testing.assert_allclose(page.pairs, features.pairs, atol=1e-6)
+        assert (page.neighbours == features.neighbours).all()
+        assert (page.rows == features.rows).all()
+        (alone,) = look([features])
         assert (view.neighbours == page.neighbours).all()
         for together, single in (
             (view.roles, alone.roles),

@@ -39,6 +39,8 @@ NO_EVIDENCE = Evidence()
 _LIKELY = 0.5
 _AGREED = 0.15
 """Least likelihood at which text that other pages repeat at their edge is a running head."""
+_TOGETHER = 4
+"""Pages that the networks see at once: the numbers of more do not fit the processor's cache."""
 _WIDE = 0.9
 """Least width of a scan in a page, as a part of the page's."""
 
@@ -87,7 +89,7 @@ class PageParts:
     def look_at(pages: Sequence["PageParts"]) -> None:
         """Read the text of several pages together: one by one takes longer."""
         texts = [page_pieces(page.items, page.lines, page.rules, page.links) for page in pages]
-        features, read = [], list[tuple[PageParts, list[Line], bool]]()
+        seen, read = [], list[tuple[PageParts, list[Line], bool]]()
         for page, rows in ((page, rows) for page, rows in zip(pages, texts, strict=True) if rows):
             width, height = page.frame.upright_size
             from_right = runs_from_right(piece.text for row in rows for piece in row)
@@ -95,9 +97,11 @@ class PageParts:
             rows = mirrored_rows(rows, width) if from_right else rows
             drawn = (found.rules, found.shades, [*found.figures, *found.drawings])
             around = Surroundings(width, height, *drawn, scanned=not page.items)
-            features.append(page_features(rows, around))
+            seen.append((rows, around))
             read.append((page, [piece for row in rows for piece in row], from_right))
-        views = look(features) if features else []
+        features = page_features(seen) if seen else []
+        parts = (features[at : at + _TOGETHER] for at in range(0, len(features), _TOGETHER))
+        views = [view for part in parts for view in look(part)]
         for (page, pieces, from_right), view in zip(read, views, strict=True):
             vars(page)["reading"] = PageReading(pieces, view, from_right)
 

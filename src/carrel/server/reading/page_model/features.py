@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
+from itertools import chain, pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -82,15 +83,22 @@ class PageFeatures:
     rows: Indexes
 
 
-def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageFeatures:
-    """Return the features of at least one piece of text, in the order of the rows."""
+def page_features(
+    pages: Sequence[tuple[Sequence[Sequence[Line]], Surroundings]],
+) -> list[PageFeatures]:
+    """Return the features of several pages, each with at least one piece of text in its rows."""
+    rows = [row for page, _ in pages for row in page]
     pieces = [piece for row in rows for piece in row]
-    number_of_row = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    geometry = _Geometry(pieces, number_of_row, around)
-    columns = [*_text_columns(pieces), *_style_columns(geometry), *geometry.place_columns()]
-    neighbours = geometry.neighbours()
-    own = _stack(columns, len(pieces))
-    return PageFeatures(own, neighbours, geometry.of_pairs(neighbours), number_of_row)
+    row_of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    page_of = np.repeat(np.arange(len(pages)), [len(page) for page, _ in pages])[row_of]
+    places = _Places(pieces, row_of, page_of, [around for _, around in pages])
+    texts = _text_columns([piece.text or " " for piece in pieces], page_of)
+    own = _stack([*texts, *places.style_columns(), *places.place_columns()], len(pieces))
+    pairs = places.of_pairs()
+    return [
+        PageFeatures(own[part], page.nearest, pairs[:, part], row_of[part] - row_of[part.start])
+        for page, part in zip(places.pages, places.parts, strict=True)
+    ]
 
 
 def _stack(columns: Sequence[Any], count: int) -> Floats:
@@ -127,9 +135,11 @@ _BITS = np.unpackbits(_CLASSES[:, None], 1, bitorder="little").astype(float)
 _ENDS = ".,;:!?-)"
 
 
-def _text_columns(pieces: Sequence[Line]) -> list[Floats]:
-    """Return the shares of kinds of letters, the first and last letter, and a text's looks."""
-    texts = [piece.text or " " for piece in pieces]
+def _text_columns(texts: Sequence[str], pages: Indexes) -> list[Floats]:
+    """Return the shares of kinds of letters, the first and last letter, and a text's looks.
+
+    `pages` are the numbers of their pages.
+    """
     lengths = np.array(list(map(len, texts)))
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), np.uint32)
     classes = _CLASS_OF[np.minimum(codes, len(_CLASS_OF) - 1)]
@@ -144,10 +154,11 @@ def _text_columns(pieces: Sequence[Line]) -> list[Floats]:
     columns += [(first >> bit) & 1 for bit in (0, 2, 3, 4, 5)]
     columns += [codes[ends] == ord(sign) for sign in _ENDS]
     columns += [(last >> bit) & 1 for bit in (0, 1)]
-    times = Counter(texts)
+    on_page = list(zip(pages.tolist(), texts, strict=True))
+    times = Counter(on_page)
     looks = (_looks(text, kind) for text, kind in zip(texts, first.tolist(), strict=True))
     columns += zip(*looks, strict=True)
-    return [*columns, [min(times[text] - 1, 3) for text in texts]]
+    return [*columns, [min(times[text] - 1, 3) for text in on_page]]
 
 
 def _looks(text: str, kind: int) -> tuple[bool, ...]:
@@ -166,42 +177,28 @@ def _looks(text: str, kind: int) -> tuple[bool, ...]:
     )
 
 
-def _style_columns(geometry: "_Geometry") -> list[Any]:
-    """Return the size and face, and how usual they are on the page."""
-    bold, italic, mono = geometry.style.T
-    letters = geometry.letters
-    total = max(letters.sum(), 1)
-    of_size = np.round(geometry.sizes * 20).astype(np.intp)
-    held = np.bincount(of_size, letters)
-    usual, above = (held / total)[of_size], ((held.sum() - np.cumsum(held)) / total)[of_size]
-    return [
-        bold, italic, mono, *(letters @ geometry.style / total),
-        geometry.sizes, np.log(geometry.sizes), usual, above,
-    ]  # fmt: skip
+class _Page:
+    """What is near each piece of a page, in type sizes of its text."""
 
-
-class _Geometry:
-    """The places of pieces, in type sizes of the page's text."""
-
-    def __init__(self, pieces: Sequence[Line], rows: Indexes, around: Surroundings) -> None:
-        told = [(*p.box, p.size, len(p.text), p.bold, p.italic, p.mono) for p in pieces]
-        table = np.fromiter(chain.from_iterable(told), np.float32).reshape(len(pieces), -1)
-        boxes, (sizes, self.letters), self.style = table[:, :4], table[:, 4:6].T, table[:, 6:]
+    def __init__(self, table: Floats, around: Surroundings) -> None:
+        """`table` has the box, the size and the count of letters of each piece."""
+        sizes, letters = table[:, 4:6].T
         order = np.argsort(sizes)
-        middle = np.searchsorted(np.cumsum(self.letters[order]), self.letters.sum() / 2)
+        middle = np.searchsorted(np.cumsum(letters[order]), letters.sum() / 2)
         self.unit = max(float(sizes[order[min(middle, len(order) - 1)]]), 1.0)
-        self.left, self.top, self.right, self.bottom = boxes.T / self.unit
-        self.sizes = (sizes / self.unit).clip(0.2, 8)
+        self.edges, self.sizes = table[:, :4].T / self.unit, (sizes / self.unit).clip(0.2, 8)
+        self.left, self.top, self.right, self.bottom = self.edges
         self.x, self.y = (self.left + self.right) / 2, (self.top + self.bottom) / 2
-        self.rows = rows
         self.around = around
         self.width, self.height = around.width / self.unit, around.height / self.unit
-        drawn = [(r.across, r.at, r.start, r.end, r.faint) for r in around.rules]
-        rules = np.array(drawn, np.float32).reshape(-1, 5)
+        told = [(r.across, r.at, r.start, r.end, r.faint) for r in around.rules]
+        rules = np.array(told, np.float32).reshape(-1, 5)
         rules[:, 1:4] /= self.unit
         self.down, self.across = (
             rules[rules[:, 0] == across, 1:][:_MOST_RULES].T for across in (0, 1)
         )
+        counts = (len(self.x), self.across.shape[1], self.down.shape[1])
+        self.extent = (self.width, self.height, *counts, around.scanned)
         self._place_shades()
 
     def _place_shades(self) -> None:
@@ -223,39 +220,13 @@ class _Geometry:
         inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
         return inside, right - left, bottom - top
 
-    def place_columns(self) -> list[Any]:
-        """Place on the page and among the other pieces; rules, shades and figures near it."""
-        width, height = self.right - self.left, self.bottom - self.top
-        text_left, text_right = self.left.min(), self.right.max()
-        text_top, text_bottom = self.top.min(), self.bottom.max()
-        text_width = max(1.0, float(text_right - text_left))
-        count = len(self.x)
-        in_row = np.bincount(self.rows)
-        padded = np.concatenate([[0, 0], in_row, [0, 0]])
-        place = np.arange(count) - np.concatenate([[0], np.cumsum(in_row)[:-1]])[self.rows]
-        row_left = np.minimum.reduceat(self.left, np.flatnonzero(place == 0))
-        row_right = np.maximum.reduceat(self.right, np.flatnonzero(place == 0))
+    def columns(self) -> list[Any]:
+        """Return what stands near each piece: other pieces, rules, a shade and figures."""
+        width, height = self.shade_size
         return [
-            np.log1p(np.maximum(width, 0)), np.minimum(width, 60) / 20, height,
-            width / self.width, width / text_width,
-            self.left / self.width, self.right / self.width, self.x / self.width,
-            self.top / self.height, self.y / self.height,
-            *_scale_distance(np.stack([
-                self.left - text_left, text_right - self.right,
-                self.top - text_top, text_bottom - self.bottom,
-            ])),
-            (self.left - text_left) / text_width, (text_right - self.right) / text_width,
-            np.abs(self.x - self.width / 2) < 0.5,
-            np.abs(self.x - (text_left + text_right) / 2) < 0.5,
-            *(np.minimum(padded[self.rows + step], 12) / 4 for step in range(5)),
-            np.minimum(place, 8) / 4, np.minimum(in_row[self.rows] - place - 1, 8) / 4,
-            (row_right - row_left)[self.rows] / text_width,
-            min(self.width / 40, 3), self.width / self.height, np.log(count),
-            *(np.log1p(len(rules[0])) / 3 for rules in (self.across, self.down)),
-            self.around.scanned,
-            *self._count_aligned(), *self._rule_columns(),
-            self.shade[0] >= 0, np.minimum(self.shade_size[0] / self.width, 1),
-            np.minimum(self.shade_size[1], 20) / 5, *self._figure_columns(),
+            *self._count_aligned(), *self._rule_columns(), self.shade[0] >= 0,
+            np.minimum(width / self.width, 1), np.minimum(height, 20) / 5,
+            *self._figure_columns(),
         ]  # fmt: skip
 
     def _count_aligned(self) -> list[Floats]:
@@ -303,8 +274,9 @@ class _Geometry:
         area = np.where(inside, width * height / (self.width * self.height), 0).max(1)
         return [inside.any(1), _scale_distance(above), _scale_distance(below), area]
 
-    def neighbours(self) -> Indexes:
-        """Return the nearest piece in each direction, or the count of pieces."""
+    @cached_property
+    def nearest(self) -> Indexes:
+        """The nearest piece in each direction, or the count of pieces."""
         left, right, top, bottom = self.left, self.right, self.top, self.bottom
         shared_down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
         level = shared_down > 0.3 * np.minimum((bottom - top)[:, None], bottom - top)
@@ -319,51 +291,28 @@ class _Geometry:
         cost = np.stack([across, across.T, upright, upright.T])
         return np.where(cost.min(2) < np.inf, cost.argmin(2), len(self.x))
 
-    def of_pairs(self, neighbours: Indexes) -> Floats:
-        """Return the features of each piece with its neighbours, zeros where it has none."""
-        direction, one = np.nonzero(neighbours < len(self.x))
-        two = neighbours[direction, one]
+    def between(self) -> Floats:
+        """Return what lies between each piece and its neighbours: rules, pieces that cross."""
+        found = np.zeros((5, *self.nearest.shape), np.float32)
+        direction, one = np.nonzero(self.nearest < len(self.x))
+        both = np.stack([one, self.nearest[direction, one]])
         level = np.searchsorted(direction, DIRECTIONS.index("below"))
-        between = np.zeros((5, len(one)), np.float32)
-        between[3:, :level] = self._count_crossings(one[:level], two[:level])
         for some, rules, place, along in (
             (slice(level), self.down, self.x, self.y),
             (slice(level, None), self.across, self.y, self.x),
         ):
             if rules.size:
-                both = np.stack([one[some], two[some]])
-                between[:3, some] = _rules_between(rules, place[both], along[both])
-        near, far = np.stack([self.left, self.right, self.x]), np.stack([self.top, self.bottom])
-        edges, others = near[:, one], near[:, two]
-        low, high = np.minimum(edges, others), np.maximum(edges, others)
-        shared = low[1] - high[0]
-        least = np.minimum(edges[1] - edges[0], others[1] - others[0])
-        ends, beyond = far[:, one], far[:, two]
-        shared_down = np.minimum(ends[1], beyond[1]) - np.maximum(ends[0], beyond[0])
-        offsets = others - edges
-        style, other_style = self.style[one], self.style[two]
-        columns = [
-            1, *_scale_distance(-np.stack([shared, shared_down])), shared_down.clip(-2, 2),
-            (shared / np.maximum(least, 0.1)).clip(-1, 1),
-            *(offsets.clip(-5, 5) / 2), *(np.abs(offsets) < _SAME_EDGE),
-            (self.y[two] - self.y[one]).clip(-4, 4), np.log(self.sizes[two] / self.sizes[one]),
-            other_style[:, 0] - style[:, 0], (style == other_style).all(1),
-            *between,
-            *(self.shade[:, one] == self.shade[:, two]),
-            (self.shade[0, one] >= 0) != (self.shade[0, two] >= 0),
-        ]  # fmt: skip
-        features = np.zeros((*neighbours.shape, PAIR_FEATURES), np.float32)
-        features[direction, one] = _stack(columns, len(one))
-        return features
-
-    def _count_crossings(self, one: Indexes, two: Indexes) -> list[Floats]:
-        """Return how many pieces above and below cross the gap between two side by side."""
+                said = _rules_between(rules, place[both[:, some]], along[both[:, some]])
+                found[:3, direction[some], one[some]] = said
+        one, two = both[:, :level]
         gap_left = np.minimum(self.right[one], self.right[two])[:, None]
         gap_right = np.maximum(self.left[one], self.left[two])[:, None]
         middle = (gap_left + gap_right) / 2
         crossed = (self.left < middle - 0.2) & (self.right > middle + 0.2)
         away = np.abs(self.y - self.y[one][:, None])
-        return [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
+        crossings = [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
+        found[3:, direction[:level], one] = crossings
+        return found
 
 
 def _rules_between(rules: Floats, place: Floats, along: Floats) -> list[NDArray[np.bool_]]:
@@ -372,6 +321,104 @@ def _rules_between(rules: Floats, place: Floats, along: Floats) -> list[NDArray[
     over = (start - 0.3 <= along[..., None]) & (along[..., None] <= end + 0.3)
     parts = (place.min(0)[:, None] < at) & (at < place.max(0)[:, None]) & over.any(0)
     return [parts[:, faint == 0].any(1), parts[:, faint > 0].any(1), (parts & over.all(0)).any(1)]
+
+
+class _Places:
+    """The places of the pieces of some pages, in type sizes of each page's text."""
+
+    def __init__(
+        self, pieces: Sequence[Line], rows: Indexes, page: Indexes, around: Sequence[Surroundings]
+    ) -> None:
+        """`rows` and `page` are the numbers of each piece's row and page."""
+        told = [(*p.box, p.size, len(p.text), p.bold, p.italic, p.mono) for p in pieces]
+        table = np.fromiter(chain.from_iterable(told), np.float32).reshape(len(pieces), -1)
+        self.rows, self.page = rows, page
+        self.starts = np.flatnonzero(np.diff(page, prepend=-1))
+        self.parts = list(starmap(slice, pairwise([*self.starts.tolist(), len(page)])))
+        self.pages = list(map(_Page, (table[part] for part in self.parts), around))
+        self.letters, self.style = table[:, 5], table[:, 6:]
+        self.edges = np.concatenate([each.edges for each in self.pages], 1)
+        self.sizes = np.concatenate([each.sizes for each in self.pages])
+        # The left and right edges and the middle; then the top and bottom ones and the middle.
+        (left, top), (right, bottom) = self.edges[:2], self.edges[2:]
+        self.across = np.stack([left, right, (left + right) / 2])
+        self.down = np.stack([top, bottom, (top + bottom) / 2])
+
+    def style_columns(self) -> list[Any]:
+        """Return the size and face, and how usual they are on the page."""
+        weighed = np.column_stack([self.letters, self.letters[:, None] * self.style])
+        total, *styles = np.add.reduceat(weighed, self.starts)[self.page].T
+        total = np.maximum(total, 1)
+        of_size = np.round(self.sizes * 20).astype(np.intp)
+        table = np.zeros((len(self.pages), of_size.max() + 1))
+        np.add.at(table, (self.page, of_size), self.letters)
+        usual, most = table[self.page, of_size], np.cumsum(table, 1)[self.page, of_size]
+        return [
+            *self.style.T, *(styles / total),
+            self.sizes, np.log(self.sizes), usual / total, 1 - most / total,
+        ]  # fmt: skip
+
+    def place_columns(self) -> list[Any]:
+        """Place on the page and among the other pieces; rules, shades and figures near it."""
+        rows, page = self.rows, self.page
+        (left, right, x), (top, bottom, y) = self.across, self.down
+        low, high = self.edges[:2], self.edges[2:]
+        first = np.minimum.reduceat(low, self.starts, axis=1)[:, page]
+        last = np.maximum.reduceat(high, self.starts, axis=1)[:, page]
+        text_width = np.maximum(1, last[0] - first[0])
+        away = np.concatenate([low - first, last - high])[[0, 2, 1, 3]]
+        of_page = np.array([each.extent for each in self.pages], np.float32).T[:, page]
+        page_width, page_height, count, across, down, scanned = of_page
+        begins = np.flatnonzero(np.diff(rows, prepend=-1))
+        in_row, place = np.bincount(rows), np.arange(len(rows)) - begins[rows]
+        row_width = np.maximum.reduceat(right, begins) - np.minimum.reduceat(left, begins)
+        # Two rows of none part the pages.
+        apart = np.arange(len(begins)) + 2 * page[begins] + 2
+        padded = np.zeros(apart[-1] + 3)
+        padded[apart] = np.minimum(in_row, 12) / 4
+        return [
+            np.log1p(np.maximum(right - left, 0)), np.minimum(right - left, 60) / 20, bottom - top,
+            (right - left) / page_width, (right - left) / text_width,
+            *(self.across / page_width), top / page_height, y / page_height,
+            *_scale_distance(away), *(away[:2] / text_width),
+            np.abs(x - page_width / 2) < 0.5, np.abs(x - (first[0] + last[0]) / 2) < 0.5,
+            *padded[apart[rows] + np.arange(-2, 3)[:, None]],
+            np.minimum(place, 8) / 4, np.minimum(in_row[rows] - place - 1, 8) / 4,
+            row_width[rows] / text_width,
+            np.minimum(page_width / 40, 3), page_width / page_height, np.log(count),
+            np.log1p(across) / 3, np.log1p(down) / 3, scanned,
+            *np.concatenate([_stack(each.columns(), len(each.x)).T for each in self.pages], 1),
+        ]  # fmt: skip
+
+    def of_pairs(self) -> Floats:
+        """Return the features of each piece with its neighbours, zeros where it has none."""
+        count = len(self.page)
+        starts = zip(self.pages, self.starts, strict=True)
+        nearest = [np.where(p.nearest < len(p.x), p.nearest + at, count) for p, at in starts]
+        neighbours = np.concatenate(nearest, 1)
+        direction, one = np.nonzero(neighbours < count)
+        two = neighbours[direction, one]
+        edges, others = self.across[:, one], self.across[:, two]
+        shared = np.minimum(edges[1], others[1]) - np.maximum(edges[0], others[0])
+        least = np.minimum(edges[1] - edges[0], others[1] - others[0])
+        ends, beyond = self.down[:, one], self.down[:, two]
+        shared_down = np.minimum(ends[1], beyond[1]) - np.maximum(ends[0], beyond[0])
+        offsets = others - edges
+        style, other_style = self.style[one], self.style[two]
+        shades = np.concatenate([each.shade for each in self.pages], 1)
+        shade, other_shade = shades[:, one], shades[:, two]
+        columns = [
+            1, *_scale_distance(-np.stack([shared, shared_down])), shared_down.clip(-2, 2),
+            (shared / np.maximum(least, 0.1)).clip(-1, 1),
+            *(offsets.clip(-5, 5) / 2), *(np.abs(offsets) < _SAME_EDGE),
+            (beyond[2] - ends[2]).clip(-4, 4), np.log(self.sizes[two] / self.sizes[one]),
+            other_style[:, 0] - style[:, 0], (style == other_style).all(1),
+            *np.concatenate([each.between() for each in self.pages], 2)[:, direction, one],
+            *(shade == other_shade), (shade[0] >= 0) != (other_shade[0] >= 0),
+        ]  # fmt: skip
+        features = np.zeros((*neighbours.shape, PAIR_FEATURES), np.float32)
+        features[direction, one] = _stack(columns, len(one))
+        return features
 
 
 PAIR_FEATURES = 23

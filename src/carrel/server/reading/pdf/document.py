@@ -52,8 +52,6 @@ _HEADER = b"%PDF-"
 _LOCKED = "This PDF is protected by a password. Remove the password and try again."
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
 _BATCH = PAGES
-_TOGETHER = 4
-"""Pages looked at together: the numbers of more do not fit the processor's cache."""
 _SECONDS_PER_PAGE = 20
 _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""
@@ -131,8 +129,7 @@ class PDF(AbstractContextManager["PDF"]):
                 frame = PageFrame(*page.size, text_turn(page.items))
                 if parts := fenced("page", self._collect, page, frame):
                     found[page.index] = parts
-        for at in range(0, len(found), _TOGETHER):
-            fenced("look", PageParts.look_at, [*found.values()][at : at + _TOGETHER])
+        fenced("look", PageParts.look_at, [*found.values()])
         self._looked_at |= found
 
     def _outline(self) -> list[tuple[str, int]]:
