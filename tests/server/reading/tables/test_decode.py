@@ -8,6 +8,7 @@ from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, PageView
 from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
+from carrel.server.reading.tables.find import find_tables
 
 RIGHT, LEFT, BELOW, ABOVE = range(4)
 
@@ -67,6 +68,27 @@ def test_names_beside_rows_of_their_own_are_not_one_cell() -> None:
 
 
 YEARS = [[("N", 100, 110), ("%", 150, 160), ("N", 200, 210), ("%", 250, 260)]] * 3
+
+
+def test_numbers_above_each_other_are_of_two_rows() -> None:
+    grid = [[("Cash", 0, 40), ("520", 60, 80), ("7", 100, 120)]]
+    grid += [[("Bank", 0, 40), ("64", 60, 80), ("9", 100, 120)]]
+    pieces, view = page(grid)
+    for upper in range(3):
+        share(view, "column", upper, upper + 3, 1.0)
+        share(view, "row", upper, upper + 3, 0.6)
+    assert rows(pieces, view) == [["Cash", "520", "7"], ["Bank", "64", "9"]]
+
+
+def test_a_few_labels_of_a_drawing_are_no_table() -> None:
+    pieces, view = page([[("A", 0, 8), ("B", 150, 158), ("C", 300, 308)]] * 3)
+    view.roles[:, ROLES.index("cell")] = 1
+    for upper in range(6):
+        share(view, "table", upper, upper + 3, 1.0)
+        share(view, "column", upper, upper + 3, 1.0)
+    reading = PageReading(pieces, view)
+    assert len(find_tables(reading, (), range(9), ())) == 1
+    assert find_tables(reading, (), range(9), [Box(0, 0, 310, 60)]) == []
 
 
 def spans(grid: Sequence[Sequence[tuple[str, float, float]]], rules: Sequence[Rule]) -> list[str]:

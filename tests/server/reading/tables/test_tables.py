@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import SimpleDocTemplate
+from reportlab.platypus import SimpleDocTemplate, Spacer
 from reportlab.platypus import Table as Drawn
 
 from carrel.server.reading.markdown.page_builder import render_table
@@ -114,6 +114,45 @@ async def test_a_table_carried_on_from_the_page_before_has_no_head(
     assert before.tables[0].content.count("<th>") == 3
     assert after.tables[0].content.startswith("<table><tr><td>")
     assert "<th>" not in after.tables[0].content
+
+
+@read_with_ocr
+async def test_lines_that_a_pen_marks_are_no_cells(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    rows = [
+        ("Fund", "Authority", "Source", "Expenses"),
+        ("Airport Fuel", "Manager", "Fees from sale|of fuel", "Purchase of|fuel to be sold"),
+        ("Town Trees", "Warden", "Fees received|under a bylaw", "Planting|and care"),
+    ]  # fmt: skip
+    for row, texts in enumerate(rows):
+        canvas.setFont("Times-Roman" if row else "Times-Bold", 11)
+        for column, text in enumerate(texts):
+            for number, line in enumerate(text.split("|")):
+                x, y = 60 + 120 * column, 700 - 40 * row - 12 * number
+                canvas.setFillColor(colors.yellow)
+                if row:
+                    canvas.rect(x, y - 3, canvas.stringWidth(line, "Times-Roman", 11), 12, 0, 1)
+                canvas.setFillColor(colors.black)
+                canvas.drawString(x, y, line)
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf", table_format="html")).pages
+    (cells,) = _grids(page)
+    assert [cell.text for cell in cells] == [t.replace("|", " ") for row in rows for t in row]
+
+
+@read_with_ocr
+async def test_a_framed_head_is_part_of_the_table_below(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.pdf"
+    head = [["Item", "Reserves", "", ""], ["", "Capital", "Premium", "Insurance"]]
+    rows = [[f"Balance {n}", str(37 * n), f"{n}.51", str(101 * n % 700)] for n in range(1, 9)]
+    bold = [("SPAN", (1, 0), (-1, 0)), ("FONTNAME", (0, 0), (-1, -1), "Helvetica-Bold")]
+    space = Spacer(0, 4)
+    parts = [Drawn(head, 90, style=[*GRID, *bold]), space, Drawn(rows, 90)]
+    SimpleDocTemplate(str(path), pagesize=A4).build(parts)
+    (page,) = (await read(path, table_format="html")).pages
+    (cells,) = _grids(page)
+    assert [cell.text for cell in cells if cell.row == 1][-3:] == head[1][1:]
+    assert [[c.text for c in cells if c.row == n] for n in range(2, 10)] == rows
 
 
 @read_with_ocr

@@ -1,5 +1,7 @@
 """Rules and shades: straight lines and filled areas on a page that may frame a table."""
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -20,6 +22,8 @@ _MOST = 2000
 """Maximum rules per page: a drawing has more, a table never."""
 _MOST_SHADES = 600
 """Maximum shades per page, likewise."""
+_MARKED, _HUGS = 1.6, 0.08
+"""Most height of a marked line, and distance of its text from its sides, in heights of text."""
 _PAPER = ("ffffffff", "")
 """Colours that do not show."""
 
@@ -70,6 +74,39 @@ class Shade(NamedTuple):
     def mirrored(self, width: float) -> "Shade":
         """Return the area mirrored on a page of this width."""
         return self._replace(box=self.box.mirrored(width))
+
+
+def unmarked(
+    lines: Sequence[Any], shapes: Sequence[Any], texts: Iterable[Box]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Return the vector graphics of a page without those that mark lines of text, as a pen does.
+
+    They begin and end where the text does, or other lines of it, and part nothing.
+    """
+    level = sorted((text.centre[1], text) for text in texts)
+    stacks: dict[tuple[Any, ...], list[tuple[Box, Box]]] = defaultdict(list)
+    for shape in shapes:
+        box = Box.of(shape.bbox)
+        if shape.fill and not shape.stroke and not shape.has_curve and box.height > _THIN:
+            first, end = (bisect_left(level, (y,)) for y in (box.top, box.bottom))
+            held = [text for _, text in level[first:end] if box.holds_centre(text)]
+            if held and box.height < _MARKED * held[0].height:
+                place = (round(box.left), round(box.right), shape.fill_color)
+                stacks[place].append((box, Box.around(held)))
+    marks = set[Box]()
+    for stack in stacks.values():
+        frame, text = map(Box.around, zip(*stack, strict=True))
+        reach = _HUGS * stack[0][1].height
+        if abs(frame.left - text.left) <= reach >= abs(frame.right - text.right):
+            marks.update(box for box, _ in stack)
+    if not marks:
+        return lines, shapes
+    ends = ((Box(s.x1, s.y1, s.x1, s.y1), Box(s.x2, s.y2, s.x2, s.y2)) for s in lines)
+    spans = zip(lines, map(Box.around, ends), strict=True)
+    return (
+        [line for line, span in spans if not any(mark.contains(span, 0.1) for mark in marks)],
+        [shape for shape in shapes if Box.of(shape.bbox) not in marks],
+    )
 
 
 def drawn_shades(shapes: Sequence[Any]) -> list[Shade]:

@@ -16,7 +16,7 @@ from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
-from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades
+from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades, unmarked
 from carrel.server.reading.pdf.garbage import is_garbage, is_unmapped
 
 _GARBLED = "garbled"
@@ -80,6 +80,8 @@ def _page(page: Any) -> ParsedPage:
     graphics = page.vector_graphics
     # Each access copies them.
     strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
+    marked = fenced("marks", unmarked, strokes, shapes, [item.box for item in items])
+    strokes, shapes = marked or (strokes, shapes)
     size = (page.width, page.height)
     return ParsedPage(
         index=page.page_num - 1,

@@ -1,5 +1,6 @@
 """Decodes tables from the page model's output: their pieces, rows, columns and cells."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _FINE = 2**20
 """Steps of a vote of one."""
 _OVER = 0.4
 """Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
+_NUMBER = re.compile(r"[-\u2013\u2212]?\d[\d.,]*%?")
 Pair = tuple[int, int, int, float]
 """The direction from a piece to its neighbour, both, and how likely they share something."""
 UPRIGHT = 2
@@ -214,7 +216,12 @@ def _votes(
     """
     bands = np.zeros(len(page.pieces), int)
     bands[[*band_of]] = [*band_of.values()]
-    _, one, other, chance = page.columns_within(members, what)
+    direction, one, other, chance = page.columns_within(members, what)
+    if what == "row":
+        # Numbers above each other are of two rows.
+        number = np.array([_NUMBER.fullmatch(piece.text) is not None for piece in page.pieces])
+        stacked = number[one] & number[other] & (direction >= UPRIGHT)
+        chance = np.where(stacked, np.minimum(chance, 1 - chance), chance)
     first, last = np.sort([bands[one], bands[other]], axis=0)
     vote = np.log((chance + _DOUBT) / (1 - chance + _DOUBT))
     # Sums of whole numbers are exact: votes that cancel out are none.

@@ -21,6 +21,8 @@ _DOUBLE = 0.6
 _LIKELY = 0.5
 """Least mean likelihood that the text in a grid is of cells."""
 
+_COVERED = 0.14
+"""Least part of a table in a drawing that its text covers; labels of a drawing stand apart."""
 _TICKS = 4
 """Fewest values of an axis."""
 _EVEN = 0.7
@@ -29,14 +31,14 @@ _VALUE = re.compile(r"[-\u2212\u2013]?\d+([.,]\d+)*%?")
 
 
 def find_tables(
-    page: PageReading, rules: Sequence[Rule], numbers: Collection[int], drawings: Iterable[Box]
+    page: PageReading, rules: Sequence[Rule], numbers: Collection[int], drawings: Sequence[Box]
 ) -> list[Region]:
     """Find the tables of some pieces of an upright page, from top to bottom.
 
     A chart among the `drawings` is part of no table, though a grid may frame both.
     """
-    found: list[Region] = []
-    taken = set(range(len(page.pieces))) - set(numbers)
+    found = list[tuple[list[int], Table, Box | None]]()
+    framed, taken = set[int](), set(range(len(page.pieces))) - set(numbers)
 
     def within(box: Box) -> list[int]:
         return [number for number in page.inside(box) if number not in taken]
@@ -45,28 +47,59 @@ def find_tables(
         table = decode_table(page, inside, ()) if inside else None
         if table is not None and _is_chart(table):
             taken.update(inside)
-    likely = page.view.role("cell")
+    charts = set(taken)
+    likely, heading = page.view.role("cell"), page.view.role("heading")
     double = _DOUBLE * statistics.median([box.height for box in page.boxes]) if rules else 0
     for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
         inside = within(grid.box)
         if not inside or likely[inside].mean() <= _LIKELY:
             continue
-        framed = framed_table(grid, page, inside)
-        table = framed or decode_table(page, inside, rules)
+        exact = framed_table(grid, page, inside)
+        table = exact or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
-            certainty = _FRAMED if framed else _certainty(page, inside)
             charted = any(grid.box.holds_centre(page.boxes[number]) for number in taken)
-            box = Box.around(page.boxes[number] for number in inside) if charted else grid.box
-            found.append(_region(page, inside, box, table, certainty))
+            found.append((inside, table, None if charted else grid.box))
+            framed.add(id(exact))
             taken.update(inside)
+    for members in table_pieces(page, charts) if found else ():
+        parts = [part for part in found if 2 * len({*part[0]} & {*members}) > len(part[0])]
+        rest = sorted({*members}.difference(*(inside for inside, *_ in parts)))
+        whole = [*rest, *(number for inside, *_ in parts for number in inside)]
+        most = max((len(inside) for inside, *_ in parts), default=len(whole))
+        # A grid of a small part of a table knows neither its head nor its other rows.
+        if 2 * most > len(whole) or not rest or (heading[rest] > _LIKELY).any():
+            continue
+        table = decode_table(page, whole, rules)
+        if table and table.width <= max(part[1].width for part in parts) and not _is_chart(table):
+            found = [*(part for part in found if part not in parts), (whole, table, None)]
+            taken.update(whole)
     for members in table_pieces(page, taken):
         rest = [number for number in members if number not in taken]
         # What is left of a table beside its grid is part of no other.
         table = decode_table(page, rest, rules) if 2 * len(rest) > len(members) else None
         if table is not None and not _is_chart(table):
-            box = Box.around(page.boxes[number] for number in rest)
-            found.append(_region(page, rest, box, table, _certainty(page, rest)))
-    return sorted(found, key=lambda region: region.box.top)
+            found.append((rest, table, None))
+    regions = [
+        Region(
+            "table",
+            box or Box.around(page.boxes[number] for number in members),
+            table=table,
+            lines=tuple(page.pieces[number] for number in sorted(members)),
+            structure=_FRAMED if id(table) in framed else _certainty(page, members),
+        )
+        for members, table, box in found
+        if id(table) in framed or not _is_drawn(page, members, drawings)
+    ]
+    return sorted(regions, key=lambda region: region.box.top)
+
+
+def _is_drawn(page: PageReading, members: Sequence[int], drawings: Iterable[Box]) -> bool:
+    """Return whether most of a table stands in a drawing, and its text covers little of it."""
+    boxes = [page.boxes[number] for number in members]
+    whole, text = Box.around(boxes), sum(box.width * box.height for box in boxes)
+    return text < _COVERED * whole.width * whole.height and any(
+        2 * sum(map(drawing.holds_centre, boxes)) > len(boxes) for drawing in drawings
+    )
 
 
 def _is_chart(table: Table) -> bool:
@@ -92,13 +125,6 @@ def _are_ticks(cells: Iterable[Cell]) -> bool:
     steps = Counter(one - other for one, other in itertools.pairwise(values))
     [(step, times)] = steps.most_common(1)
     return abs(step) > 1 and times >= _EVEN * (len(values) - 1)
-
-
-def _region(
-    page: PageReading, members: Sequence[int], box: Box, table: Table, certainty: float
-) -> Region:
-    lines = tuple(page.pieces[number] for number in sorted(members))
-    return Region("table", box, table=table, lines=lines, structure=certainty)
 
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:
