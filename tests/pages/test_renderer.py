@@ -1,5 +1,7 @@
 import asyncio
+import os
 import signal
+import time
 from collections.abc import AsyncIterator
 from io import BytesIO
 from pathlib import Path
@@ -181,6 +183,28 @@ async def test_closing_waits_for_no_page(tmp_path: Path) -> None:
     for one in asked:
         with pytest.raises(NoPicture):
             await one
+
+
+async def test_closing_leaves_the_end_of_the_process_to_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waitpid = os.waitpid
+
+    def wait_late(pid: int, options: int) -> tuple[int, int]:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        time.sleep(0.2)
+        return waitpid(pid, options)
+
+    path = digital_pdf(tmp_path / "a.pdf", pages=1)
+    renderer = Renderer()
+    monkeypatch.setattr(os, "waitpid", wait_late)
+    await renderer.page_count(path)
+    assert renderer._worker is not None
+    os.kill(renderer._worker.pid, signal.SIGKILL)
+    dead = os.WEXITED | os.WNOWAIT
+    await asyncio.to_thread(os.waitid, os.P_PID, renderer._worker.pid, dead)
+    await renderer.close()
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
 
 
 async def test_a_question_whose_asker_left_does_not_answer_the_next(

@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import sys
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -158,8 +159,9 @@ class Renderer:
 
 
 def _kill(worker: asyncio.subprocess.Process) -> None:
+    # worker.kill() would take the exit status of a dead process from the loop, which complains.
     with contextlib.suppress(ProcessLookupError):
-        worker.kill()
+        os.kill(worker.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 async def _exchange(

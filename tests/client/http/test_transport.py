@@ -115,7 +115,11 @@ async def test_answers_are_cleaned_of_control_characters() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "says"),
     [
-        (reply({"detail": "Unauthorized"}, 401), Unauthorized, "did not accept the API key"),
+        (
+            reply({"detail": "Unauthorized"}, 401),
+            Unauthorized,
+            "did not accept the API key: it may be wrong, revoked or at its end.",
+        ),
         (reply({"message": f"bad key {KEY}"}, 403), ServiceError, "bad key …"),
         (reply({"detail": "Not Found"}, 404), NotFound, "has nothing at /v1/files/f1"),
         (reply({"message": "No file f1\u001b[2J."}, 404), NotFound, "No file f1[2J."),

@@ -35,6 +35,12 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
+def test_steps_without_words_are_listed_by_what_they_show(tmp_path: Path) -> None:
+    shows = "steps:\n- show: {chat: clerk}\n- show: {hit: 1}\n- wait: answer finished\n"
+    demo = load_demo(write(tmp_path, WHOLE.partition("steps:")[0] + shows))
+    assert [step.summary for step in demo.steps] == ["chat clerk", "hit 1", "wait"]
+
+
 def test_a_demo_is_read(tmp_path: Path) -> None:
     demo = load_demo(write(tmp_path, WHOLE))
     assert demo.needs.agents[0].libraries == ["leases"]

@@ -83,8 +83,8 @@ def _message(response: httpx.Response, own: str) -> str:
         )
     if status == HTTPStatus.UNAUTHORIZED:
         return (
-            f"{host} did not accept the API key. Set it again with carrel profiles add, "
-            "or in CARREL_API_KEY if CARREL_URL is set."
+            f"{host} did not accept the API key: it may be wrong, revoked or at its end. "
+            "Set another with carrel profiles add, or in CARREL_API_KEY if CARREL_URL is set."
         )
     if status == HTTPStatus.NOT_FOUND and own in ("", "Not Found"):
         return f"{host} has nothing at {response.request.url.path}."

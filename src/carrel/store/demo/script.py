@@ -134,7 +134,7 @@ class Step(Request):
     @property
     def summary(self) -> str:
         """The step's text in a list of steps."""
-        shown = next(iter(self.show.model_dump(exclude_none=True).values())) if self.show else ""
+        shown = "".join(f"{kind} {item}" for kind, item in self.show or () if item is not None)
         words = self.say or self.ask or self.search or self.type or " ".join(self.press) or shown
         words = " ".join(str(words or "wait").split())
         return words if len(words) <= WORDS else words[: WORDS - 1] + "…"
