@@ -38,6 +38,7 @@ from carrel.tui.terminal.textual_private import (
     LastingStylesheet,
     is_ending,
     read_alt_digits,
+    sparing_app,
     steady_app,
 )
 from carrel.tui.terminal.typeahead import TypeAhead
@@ -76,6 +77,7 @@ def start_imported(module: str, flow: str) -> "Callable[[CarrelApp], None]":
 
 
 @steady_app
+@sparing_app
 class CarrelApp(App[Profile]):
     """The workbench in a terminal. It returns the profile to continue with, if there is one.
 

@@ -6,21 +6,32 @@
 import logging
 from typing import Any, TypeVar, cast
 
+from rich.console import Console
+from rich.control import Control
 from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.keys import _character_to_key
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.screen import Screen
 from textual.widgets import RadioButton, TextArea
 from textual.worker import Worker, WorkerState
 
 N = TypeVar("N", bound=MessagePump)
 A = TypeVar("A", bound=App[Any])
+
+Painted = dict[int, dict[int, tuple[int, str]]]
+"""What stands on the terminal: by row and first column, the column after the text, and the text."""
+
+_PICTURE = "\x1bP"
+"""The begin of a picture's data."""
 
 _log = logging.getLogger(__name__)
 
@@ -136,6 +147,67 @@ def steady_app(kind: type[A]) -> type[A]:
     own._handle_exception = handle_exception
     own._check_bindings = check_bindings_or_explain
     return steady(kind)
+
+
+class _Changes(CompositorUpdate):
+    """The spans of an update that the terminal does not show yet."""
+
+    def __init__(self, update: ChopsUpdate, painted: Painted) -> None:
+        self._update = update
+        self._painted = painted
+
+    def render_segments(self, console: Console) -> str:
+        update = self._update
+        sequences: list[str] = []
+        for y, start, stop in update.spans:
+            row = self._painted.setdefault(y, {})
+            changed = False
+            for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+                if strip is None or x >= stop or end <= start:
+                    continue
+                inside = min(end, stop)
+                text = strip.crop(0, inside - x).render(console)
+                # Behind a change all is written: a terminal may take a character for wider. A
+                # picture is, too: what was written over it does not stand in its own row.
+                changed = changed or row.get(x) != (inside, text) or _PICTURE in text
+                if changed:
+                    for other in [at for at in row if at < inside and row[at][0] > x]:
+                        del row[other]
+                    row[x] = inside, text
+                    sequences.append(f"{Control.move_to(x, y)}{text}")
+        return "".join(sequences)
+
+
+def sparing_app(kind: type[A]) -> type[A]:
+    """Make an app write to the terminal only what does not stand there.
+
+    Textual writes each row of a widget that changed, 16 kB for an answer that grows by a word:
+    over a slow line the keys would wait behind them.
+    """
+    painted: Painted = {}
+    display, suspend, on_event = kind._display, kind._suspend_signal, kind.on_event
+
+    def display_changes(self: A, screen: Screen[Any], renderable: Any) -> None:
+        if isinstance(renderable, ChopsUpdate):
+            renderable = _Changes(renderable, painted)
+        elif renderable is not None:
+            painted.clear()
+        display(self, screen, renderable)
+
+    def forget_and_suspend(self: A) -> None:
+        painted.clear()
+        suspend(self)
+
+    async def forget_and_handle(self: A, event: events.Event) -> None:
+        if isinstance(event, events.Resize | Driver.SignalResume):
+            painted.clear()
+        await on_event(self, event)
+
+    own = cast("Any", kind)
+    own._display = display_changes
+    own._suspend_signal = forget_and_suspend
+    own.on_event = forget_and_handle
+    return kind
 
 
 class KeyedTextArea(TextArea):
