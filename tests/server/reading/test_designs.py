@@ -81,7 +81,6 @@ async def test_text_below_a_strip_across_the_page_is_no_caption(tmp_path: Path, 
     assert " ".join(lines) in markdown.replace("\n", " ")
 
 
-@pytest.mark.xfail(reason="the page model parts a fifth of the texts of narrow columns")
 async def test_narrow_justified_columns_are_no_tables(tmp_path: Path, read: Read) -> None:
     truth = DESIGNS["newspaper"](tmp_path / "a.pdf", 2)
     (page,) = (await read(tmp_path / "a.pdf", include_blocks=True, granularity="word")).pages

@@ -444,6 +444,21 @@ def test_only_an_amount_stands_with_any_text(other: str) -> None:
     assert len(_seen_as("text", _line("Orange juice", 100), _line(other, 100, 300))) == 2
 
 
+def test_items_without_marks_begin_at_one_edge() -> None:
+    centred = [_line(text, 100 + 30 * n, left) for n, (text, left) in enumerate(
+        [("Board of Trustees", 200), ("Ann Archer", 214), ("Benjamin Baker", 206)]
+    )]  # fmt: skip
+    assert {role for role, _ in _seen_as("list_item", *centred)} == {"text"}
+    names = [line._replace(box=line.box._replace(left=200)) for line in centred]
+    assert {role for role, _ in _seen_as("list_item", *names)} == {"list_item"}
+
+
+def test_a_numbered_line_that_a_sentence_goes_on_from_is_no_heading() -> None:
+    lines = [_full("1. This charter says how it is", 100), _full("made and of whom", 112)]
+    assert _roles_seen(["heading", "text"], *lines, *BODY[:2])[0][0] == "text"
+    assert _roles_seen(["list_item", "text"], *lines, *BODY[:2])[0][0] == "list_item"
+
+
 def test_a_salutation_is_no_heading() -> None:
     assert _seen_as("heading", _line("Dear Mr. Gans,", 100)) == [("text", "Dear Mr. Gans,")]
     assert _seen_as("heading", _line("Rooms, lamps", 100)) == [("heading", "Rooms, lamps")]

@@ -114,8 +114,9 @@ def text_blocks(
     pairs = page.pairs("block")
     stacked = [(min(p[1], p[2]), max(p[1], p[2]), p[3]) for p in pairs if p[0] >= UPRIGHT]
     for above, below, _ in reversed(stacked):
-        alleged = roles[above] == _HEADING or (roles[above] == _ITEM and begins[above])
-        if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
+        heading = roles[above] == _HEADING
+        alleged = heading or (roles[above] == _ITEM and begins[above])
+        if alleged and roles[below] == _TEXT and _is_first_line(page, above, below, heading):
             roles[above] = _TEXT
     plain = {number for number in numbers if roles[number] == _TEXT}
     counted = set[int]()
@@ -158,7 +159,7 @@ def text_blocks(
         if joined and not _BULLET.match(page.pieces[max(one, other)].text):
             sets.join(one, other)
     _join_values(page, pairs, sets, roles)
-    blocks = []
+    blocks = list[tuple[Role, tuple[Line, ...]]]()
     for group in sets.groups(sorted(inside)):
         said = [roles[number] for number in group]
         role = ROLES[max(dict.fromkeys(said), key=said.count)]
@@ -170,12 +171,23 @@ def text_blocks(
         # A bullet may be a piece of its own.
         if role in _PLAIN and _BULLET.match(lines[0].text):
             role = "list_item"
-        unmarked = lines[0].text[:1].isalpha() and not _MARKER.match(lines[0].text)
         salutation = role == "heading" and lines[-1].text.endswith(",")
-        if salutation or (role == "list_item" and unmarked and not plain.isdisjoint(group)):
+        if salutation or (_is_unmarked(role, lines) and not plain.isdisjoint(group)):
             role = "text"
-        blocks.append(TextBlock(role, lines))
-    return blocks
+        blocks.append((role, lines))
+    # Items without a mark begin at one edge.
+    edges = [lines[0].box for role, lines in blocks if role == "list_item"]
+    return [
+        TextBlock("text", lines)
+        if _is_unmarked(role, lines) and sum(map(lines[0].box.is_flush, edges)) < 2
+        else TextBlock(role, lines)
+        for role, lines in blocks
+    ]
+
+
+def _is_unmarked(role: Role, lines: Sequence[Line]) -> bool:
+    text = lines[0].text
+    return role == "list_item" and text[:1].isalpha() and not _MARKER.match(text)
 
 
 def _join_values(
@@ -214,12 +226,14 @@ def _is_near(one: Box, other: Box) -> bool:
     return -one.shared_width(other) < _WORDS * min(one, other).height
 
 
-def _is_first_line(page: PageReading, one: int, other: int) -> bool:
-    """Return whether an alleged heading or item is the first line of a text: without a marker, set
-    like the line right below it, and as wide.
+def _is_first_line(page: PageReading, one: int, other: int, heading: bool) -> bool:
+    """Return whether an alleged heading or item is the first line of a text: set like the line
+    right below it, as wide, and without a marker but for a heading amid a sentence.
     """
     above, below = page.pieces[one], page.pieces[other]
-    wide = above.box.width > _WIDE * below.box.width and not _MARKER.match(above.text)
+    wide = above.box.width > _WIDE * below.box.width and (
+        not _MARKER.match(above.text) or (heading and below.text[:1].islower())
+    )
     # OCR knows no weights.
     return wide and not above.read and adjoin(above, below)
 
