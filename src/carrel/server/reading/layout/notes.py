@@ -27,17 +27,15 @@ def with_notes(regions: Sequence[Region]) -> list[Region]:
     if not wanted:
         return list(regions)
     usual = statistics.median(line.size for region in regions for line in region.lines)
-    found: dict[str, int] = {}
-    for number, region in enumerate(regions):
-        marker = _marker(region)
-        if marker in wanted and region.lines[0].size < _SMALL * usual:
-            found[marker] = number
-    notes = {number: marker for marker, number in found.items()}
+    found = {
+        marker: number
+        for number, region in enumerate(regions)
+        if (marker := _marker(region)) in wanted and region.lines[0].size < _SMALL * usual
+    }
     known = [_drop_marks(region, wanted - found.keys()) for region in regions]
-    return [
-        _note(region, notes[number]) if number in notes else region
-        for number, region in enumerate(known)
-    ]
+    for marker, number in found.items():
+        known[number] = _note(known[number], marker)
+    return known
 
 
 def _marker(region: Region) -> str:

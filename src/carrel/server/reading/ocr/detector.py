@@ -54,7 +54,8 @@ class Detector:
         from rapidocr.utils.process_img import get_rotate_crop_image
 
         height, width = picture.shape[:2]
-        size = _model_size(width, height)
+        scale = min(1.0, _SIDE / max(width, height)) / _MULTIPLE
+        size = [max(1, round(side * scale)) * _MULTIPLE for side in (width, height)]
         # Scaled to -1 to 1, channels first.
         scaled = cv2.resize(picture, size).astype(np.float32) / 127.5 - 1
         tensor = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
@@ -65,12 +66,3 @@ class Detector:
             if pixels.size:
                 found.append(DetectedLine(corners.tolist(), pixels))
         return found
-
-
-def _model_size(width: int, height: int) -> tuple[int, int]:
-    scale = min(1.0, _SIDE / max(width, height))
-
-    def fit(length: int) -> int:
-        return max(1, round(length * scale / _MULTIPLE)) * _MULTIPLE
-
-    return fit(width), fit(height)

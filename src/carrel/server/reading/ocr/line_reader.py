@@ -219,16 +219,10 @@ def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Dou
 
 def widest_gap(ink: Sequence[bool], last: int, first: int) -> tuple[int, int]:
     """Start and end of the widest blank between the steps of two letters."""
-    best = (first, first)
-    start = None
-    for step in range(last, min(first + 1, len(ink))):
-        if ink[step]:
-            start = None
-            continue
-        start = step if start is None else start
-        if step + 1 - start > best[1] - best[0]:
-            best = (start, step + 1)
-    return best
+    blanks = _runs([not inked for inked in ink[last : first + 1]])
+    nothing = first - last, first - last - 1
+    start, end = max(blanks, key=lambda run: run[1] - run[0], default=nothing)
+    return last + start, last + end + 1
 
 
 def _words(found: Sequence[Letter]) -> list[list[int]]:

@@ -18,6 +18,14 @@ MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256 * 2**20
 MAX_RATIO = 200
 """Largest ratio of an office document's unpacked size to its file size."""
+_DAMAGED = (
+    "This file is damaged: it cannot be unpacked. Save it again in its program, or send another"
+    " copy."
+)
+_BOMB = (
+    "This file is refused: unpacked, it is far larger than a document. Save it again in its"
+    " program, or send its parts."
+)
 
 
 def refuse_bomb(data: bytes) -> None:
@@ -34,26 +42,19 @@ def refuse_bomb(data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > limit:
-                raise _bomb()
+                raise UnreadableDocument(_BOMB)
             for entry in entries:
                 entry.file_size = sys.maxsize  # else reading ends at the declared size
                 with suppress(*DAMAGE), archive.open(entry) as content:
                     while chunk := content.read(2**20):
                         total += len(chunk)
                         if total > limit:
-                            raise _bomb()
+                            raise UnreadableDocument(_BOMB)
                     whole += 1
     except DAMAGE as error:
-        raise _damage_error() from error
+        raise UnreadableDocument(_DAMAGED) from error
     if entries and not whole:
-        raise _damage_error()
-
-
-def _damage_error() -> UnreadableDocument:
-    return UnreadableDocument(
-        "This file is damaged: it cannot be unpacked. Save it again in its program, or send"
-        " another copy."
-    )
+        raise UnreadableDocument(_DAMAGED)
 
 
 def member(data: bytes, name: str) -> bytes | None:
@@ -72,13 +73,6 @@ def pack(files: Mapping[str, bytes]) -> bytes:
         for name, content in files.items():
             archive.writestr(name, content)
     return written.getvalue()
-
-
-def _bomb() -> UnreadableDocument:
-    return UnreadableDocument(
-        "This file is refused: unpacked, it is far larger than a document. Save it again in its"
-        " program, or send its parts."
-    )
 
 
 def parse_xml(content: bytes) -> Any:

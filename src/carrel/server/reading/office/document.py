@@ -30,6 +30,10 @@ _OFFICE = "application/vnd.openxmlformats-officedocument"
 _OPEN = "application/vnd.oasis.opendocument"
 _UNSUPPORTED = ("application/octet-stream", "application/zip", "application/gzip")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_UNREADABLE = (
+    "This file cannot be read: it is damaged, protected by a password, or of a kind that is not"
+    " supported."
+)
 
 Pages = list[list[Part]]
 
@@ -40,7 +44,7 @@ class Office(AbstractContextManager["Office"]):
     def __init__(self, path: Path, mimetype: str) -> None:
         allow_cpu(_SECONDS)
         if mimetype in _UNSUPPORTED:
-            raise _unreadable()
+            raise UnreadableDocument(_UNREADABLE)
         data = path.read_bytes()
         if _ENCRYPTED in data:
             raise UnreadableDocument(
@@ -77,7 +81,7 @@ def _read(data: bytes, mimetype: str) -> Pages:
             log.info("another way to read a document is tried", exc_info=True)
     if unicode_of(data):
         return [plain_parts(decode_text(data))]
-    raise _unreadable()
+    raise UnreadableDocument(_UNREADABLE)
 
 
 def reader_of(mimetype: str) -> Callable[[bytes], Pages]:
@@ -134,10 +138,3 @@ def _convert(data: bytes, mimetype: str) -> Pages:
     pages = [page["content"] for page in result.pages or []]
     sources = pages if any(page.strip() for page in pages) else [result.content]
     return [parts_of_markdown(source, find) for source in sources]
-
-
-def _unreadable() -> UnreadableDocument:
-    return UnreadableDocument(
-        "This file cannot be read: it is damaged, protected by a password, or of a kind that is"
-        " not supported."
-    )

@@ -13,10 +13,6 @@ _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
 """Elements whose text is not shown: the copy of a text box for old programs, deletions, fields."""
 
 
-RunningHeads = tuple[str, str]
-"""The text above and below a page; empty where there is none."""
-
-
 class _Section:
     """The headers and footers of a section; missing ones are inherited from the section before."""
 
@@ -29,13 +25,16 @@ class _Section:
                 name = f"{kind[:6]} {attribute(reference, 'type') or 'default'}"
                 self.texts[name] = texts.get(attribute(reference, "id"), "")
 
-    def heads(self, *, first: bool, even: bool) -> RunningHeads:
+    def heads(self, *, first: bool, even: bool) -> tuple[str, str]:
         which = "first" if first and self.first_differs else "even" if even else "default"
         return self.texts.get(f"header {which}", ""), self.texts.get(f"footer {which}", "")
 
 
-def running_heads(data: bytes) -> list[RunningHeads]:
-    """Return the headers and footers of every page; a page ends at the author's page break."""
+def running_heads(data: bytes) -> list[tuple[str, str]]:
+    """Return the header and footer of every page, empty where there is none.
+
+    A page ends at the author's page break.
+    """
     document = parse_member(data, _DOCUMENT)
     if document is None:
         return []
