@@ -330,9 +330,14 @@ def test_the_number_of_a_heading_may_stand_apart(number: str) -> None:
 @pytest.mark.parametrize("bullet", ["•", "▪", "\uf0b7", "-", "–"])
 def test_a_bullet_may_stand_apart_from_its_item(bullet: str) -> None:
     text = _line("they are open", 100, 80)
-    assert _seen_as("list_item", _line(bullet, 100), text) == [
+    assert _seen_as("list_item", _line(bullet, 100), text, beside=0.3) == [
         ("list_item", f"{bullet} they are open")
     ]
+
+
+def test_a_dash_beside_the_middle_of_a_paragraph_is_no_bullet() -> None:
+    found = _seen_as("text", _line("–", 548, 20), *BODY, below=1)
+    assert ("text", " ".join(line.text for line in BODY)) in found
 
 
 def test_a_number_far_from_a_text_or_of_an_item_without_a_mark_is_none_of_its() -> None:

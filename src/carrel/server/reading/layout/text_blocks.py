@@ -280,7 +280,9 @@ def _is_label(
     begins = min(chance, first[other]) > _HANGING or counted
     flowing = ROLES[roles[other]] in _FLOWING and any(map(str.isalpha, beside.text))
     number = text.isdecimal() and (alike or (begins and flowing and not beside.mono))
-    return number or bool(_LABEL.fullmatch(text))
+    # In a narrow column of its own a dash stands for nothing.
+    sure = text not in "*–—-" or max(chance, first[other]) > _HANGING
+    return number or bool(sure and _LABEL.fullmatch(text))
 
 
 def block_region(block: TextBlock, style: "Style", height: float) -> Region:
