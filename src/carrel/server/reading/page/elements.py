@@ -61,12 +61,8 @@ class Box(NamedTuple):
     def contains(self, other: "Box", beyond: float) -> bool:
         """Return whether another box lies in this one; its sides may reach `beyond` points out."""
         left, top, right, bottom = other
-        return (
-            self.left - beyond <= left
-            and right <= self.right + beyond
-            and self.top - beyond <= top
-            and bottom <= self.bottom + beyond
-        )
+        within = min(left - self.left, self.right - right, top - self.top, self.bottom - bottom)
+        return within >= -beyond
 
     def meets(self, other: "Box") -> bool:
         """Return whether this box and another overlap."""
