@@ -219,8 +219,8 @@ def _votes(
     direction, one, other, chance = page.columns_within(members, what)
     if what == "row":
         # Numbers above each other are of two rows.
-        number = np.array([_NUMBER.fullmatch(piece.text) is not None for piece in page.pieces])
-        stacked = number[one] & number[other] & (direction >= UPRIGHT)
+        numbers = [number for number in band_of if _NUMBER.fullmatch(page.pieces[number].text)]
+        stacked = np.isin(one, numbers) & np.isin(other, numbers) & (direction >= UPRIGHT)
         chance = np.where(stacked, np.minimum(chance, 1 - chance), chance)
     first, last = np.sort([bands[one], bands[other]], axis=0)
     vote = np.log((chance + _DOUBT) / (1 - chance + _DOUBT))
