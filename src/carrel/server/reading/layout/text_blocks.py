@@ -111,7 +111,7 @@ def text_blocks(
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
     begins = page.view.flag("first") > _LIKELY
-    pairs = page.pairs("block")
+    pairs = page.pairs_within(range(len(page.pieces)), "block")
     stacked = [(min(p[1], p[2]), max(p[1], p[2]), p[3]) for p in pairs if p[0] >= UPRIGHT]
     for above, below, _ in reversed(stacked):
         heading = roles[above] == _HEADING

@@ -95,10 +95,6 @@ class PageReading:
         direction, one = np.nonzero(neighbours < len(self.pieces))
         return direction, one, neighbours[direction, one]
 
-    def pairs(self, what: str) -> list[Pair]:
-        """Return each direction, piece and neighbour, with the probability that they share it."""
-        return self.pairs_within(range(len(self.pieces)), what)
-
     def pairs_within(self, members: Iterable[int], what: str) -> list[Pair]:
         """Return the pairs of which both pieces are members."""
         columns = self.columns_within(members, what)
