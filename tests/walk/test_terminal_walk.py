@@ -152,6 +152,7 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
         # A second workbench beside the first shows the same.
         with terminal(CARREL) as second:
             _ready(second)
+            second.press("1")  # it begins where the first was left
             second.wait_for(r"lease scan\.pdf")
             second.press("4")
             second.wait_for(r"support +v1")
@@ -163,6 +164,7 @@ def test_the_walk(tmp_path: Path, home: Path) -> None:
     # After a new start everything is still there.
     with terminal(CARREL) as app:
         _ready(app)
+        app.press("1")
         app.wait_for(r"rules\.pdf")
         app.press("2")
         app.wait_for(r"● Ready")
