@@ -209,7 +209,7 @@ def _idle(folder: Path) -> Iterable[Figure]:
         screen.wait_for_end()
         os.kill(pids[1], 15)
     yield Figure("idle app, % of a core", app, 1, "lower")
-    yield Figure("its idle server, % of a core", server, 2, "lower")
+    yield Figure("its idle server, % of a core", server, 0.7, "lower")
 
 
 def drain(wait_for: Callable[..., str], seconds: float) -> None:
