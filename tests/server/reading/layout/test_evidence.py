@@ -89,7 +89,7 @@ def levels(headings: list[tuple[str, float]]) -> list[int]:
     ]
     evidence = evidence_of([FirstPage(0, HEIGHT, lines, map(HeadingStyle.of, lines))])
     regions = [Region("heading", line.box, line.text, lines=(line,)) for line in lines]
-    return [evidence.with_level(region).level for region in regions]
+    return [region.level for region in evidence.with_levels(regions)]
 
 
 def test_numbers_tell_levels_of_headings_in_the_same_type() -> None:

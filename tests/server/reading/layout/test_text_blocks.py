@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from carrel.server.reading.layout.blocks import PageParts
-from carrel.server.reading.layout.text_blocks import Style, block_region, text_blocks
+from carrel.server.reading.layout.text_blocks import block_region, text_blocks
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
 from carrel.server.reading.page.hyphens import join_lines, words_of
 from carrel.server.reading.page.lines import one_line
@@ -298,8 +298,7 @@ def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
     beside[:UPRIGHT] = 1
     page = replace(found, view=replace(found.view, roles=roles, shared=beside))
     blocks = text_blocks(page, range(len(page.pieces)))
-    style = Style.of(page.pieces)
-    assert [block_region(block, style, 842).text for block in blocks] == [
+    assert [block_region(block, (), 842).text for block in blocks] == [
         f"{name} of {left} … {number}"
         for row, name in enumerate(names)
         for left, number in ((50, 4 + row), (320, 40 + row))

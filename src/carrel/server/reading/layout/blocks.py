@@ -19,14 +19,14 @@ from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order
 from carrel.server.reading.layout.text_blocks import (
-    Style,
     TextBlock,
     block_region,
     text_blocks,
     with_list_levels,
 )
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout, Region
-from carrel.server.reading.page.lines import runs_from_right, text_lines
+from carrel.server.reading.page.hyphens import words_of
+from carrel.server.reading.page.lines import runs_from_right, text_lines, usual_size
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule, Shade
 from carrel.server.reading.page_model.features import Surroundings, page_features
@@ -178,11 +178,9 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
         blocks = text_blocks(page, page.numbers(loose), heads, found.fields)
-        style = Style.of(loose or page.pieces)
-        solids = [*tables, *drawn, *shown]
-        ordered = fenced("columns", _sort_regions, blocks, solids, style, size) or _from_top(
-            loose, solids
-        )
+        solids, lines = [*tables, *drawn, *shown], loose or page.pieces
+        sorted_regions = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
+        ordered = sorted_regions or _from_top(loose, solids)
         ordered = [part for region in ordered for part in with_text(region)]
         # In whatever column they stand, but not amid the text.
         top = min((part.box.top for part in ordered if part.kind != "header"), default=0)
@@ -190,9 +188,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         above = [part for part in ordered if part.kind == "header" and part.box.bottom <= top]
         below = [part for part in ordered if part.kind == "footer" and part.box.top >= end]
         ordered.sort(key=lambda part: (part in below) - (part in above))
-        headings = (HeadingStyle.of(r.lines[0]) for r in ordered if r.kind == "heading")
-        levels = evidence.with_styles(headings)
-        ordered = [levels.with_level(region) for region in ordered]
+        ordered = evidence.with_levels(ordered)
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     if page and page.from_right:
@@ -254,11 +250,12 @@ def _find_figures(
 
 
 def _sort_regions(
-    blocks: Sequence[TextBlock], solids: Sequence[Region], style: Style, size: tuple[float, float]
+    blocks: Sequence[TextBlock], solids: Sequence[Region], lines: Sequence[Line], height: float
 ) -> list[Region]:
-    """Return the regions of a page in reading order."""
-    regions = [*(block_region(block, style, size[1]) for block in blocks), *solids]
+    """Return the regions of a page with such lines in reading order."""
+    words = words_of([line.text for line in lines])
+    regions = [*(block_region(block, words, height) for block in blocks), *solids]
     texts = [[line.box for line in block.lines] for block in blocks]
     places = [Box.around([solid.box, *(line.box for line in solid.lines)]) for solid in solids]
     ordered = [regions[number] for number in reading_order(texts, places)]
-    return with_list_levels(ordered, style.size)
+    return with_list_levels(ordered, usual_size(lines))

@@ -96,8 +96,6 @@ def _box(rule: Rule) -> Box:
 
 def _ends_beside(rule: Box, frame: Box) -> bool:
     """Return whether a rule ends near a side of a box; one that runs along it is of a grid."""
-    if rule.width:
-        level = frame.top <= rule.top <= frame.bottom
-        return level and min(abs(rule.right - frame.left), abs(rule.left - frame.right)) <= _ENDS
-    level = frame.left <= rule.left <= frame.right
-    return level and min(abs(rule.bottom - frame.top), abs(rule.top - frame.bottom)) <= _ENDS
+    across, down = frame.shared_width(rule), frame.shared_height(rule)
+    apart, level = (across, down) if rule.width else (down, across)
+    return level >= 0 and abs(apart) <= _ENDS

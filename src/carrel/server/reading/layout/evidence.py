@@ -104,23 +104,21 @@ class Evidence:
         numbers = len(_patterns(line.text)) - 1
         return line.size < _SMALLER * self.usual and numbers == len(_DIGITS.findall(line.text))
 
-    def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
-        """Return the evidence, with a page's own heading styles if there are no others."""
-        return self if self.styles else replace(self, styles=_rank(styles))
+    def with_levels(self, regions: Sequence[Region]) -> list[Region]:
+        """Return a page's regions, headings with levels: by its own styles without any others."""
+        own = (HeadingStyle.of(r.lines[0]) for r in regions if r.kind == "heading")
+        known = self if self.styles else replace(self, styles=_rank(own))
+        return [replace(r, level=known._level(r)) if r.kind == "heading" else r for r in regions]
 
-    def with_level(self, region: Region) -> Region:
-        """Return a heading with its level in the document."""
-        if region.kind != "heading" or not region.lines:
-            return region
-        style = HeadingStyle.of(region.lines[0])
-        level = self.outline.get(_fold(region.text)) or self._level(style)
-        return replace(region, level=level)
-
-    def _level(self, style: HeadingStyle) -> int:
-        """Return the place of a style among those of headings; between two, the lower one's.
+    def _level(self, heading: Region) -> int:
+        """Return the level of a heading: its bookmark's, or the place of its style among those of
+        headings; between two, the lower one's.
 
         Sections with numbers of as many parts, two at least, are of one level however they are set.
         """
+        if bookmarked := self.outline.get(_fold(heading.text)):
+            return bookmarked
+        style = HeadingStyle.of(heading.lines[0])
         for level, known in enumerate(self.styles, 1):
             if style.depth > 1:
                 alike = known.depth == style.depth

@@ -116,10 +116,23 @@ def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[li
 
     `columns` are the places of the blocks of several lines.
     """
-    sets = Sets(len(blocks))
-    beside = _level_pairs(blocks)
-    stacks = _stacks(blocks) if beside else sets
-    pairs = [(one, other, (stacks.root(one), stacks.root(other))) for one, other in beside]
+    sets, stacks = Sets(len(blocks)), Sets(len(blocks))
+    left, top, right, bottom = _array([lines[0] for lines in blocks]).T
+    last = _array([lines[-1] for lines in blocks])
+    middle, height = (top + bottom) / 2, bottom - top
+    # Stacked blocks are set like the lines of one text, as an address is.
+    near = np.abs(left - last[:, :1]) < _NEAR * height
+    near &= np.abs(top - last[:, 3:]) < _TIGHT * height
+    for above, below in np.argwhere(near).tolist():
+        stacks.join(above, below)
+    # Blocks of one line with those at their right whose first line is level with them.
+    beside = np.abs(middle[:, None] - middle) < _LEVEL * np.minimum(height[:, None], height)
+    beside &= right[:, None] <= left + _TOUCH
+    beside[[len(lines) > 1 for lines in blocks]] = False
+    pairs = [
+        (one, other, (stacks.root(one), stacks.root(other)))
+        for one, other in np.argwhere(beside).tolist()
+    ]
     level = Counter(sides for _, _, sides in pairs)
     sizes = Counter(stacks.root(number) for number, lines in enumerate(blocks) for _ in lines)
     for one, other, sides in pairs:
@@ -135,30 +148,6 @@ def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[li
         sorted(row, key=lambda number: blocks[number][0].left)
         for row in sets.groups(range(len(blocks)))
     ]
-
-
-def _stacks(blocks: Sequence[_Lines]) -> Sets:
-    """Return the stacks of blocks that are set like the lines of one text, as an address is."""
-    left, top, _, bottom = _array([lines[0] for lines in blocks]).T
-    last = _array([lines[-1] for lines in blocks])
-    height = bottom - top
-    near = np.abs(left - last[:, :1]) < _NEAR * height
-    near &= np.abs(top - last[:, 3:]) < _TIGHT * height
-    stacks = Sets(len(blocks))
-    for above, below in np.argwhere(near).tolist():
-        stacks.join(above, below)
-    return stacks
-
-
-def _level_pairs(blocks: Sequence[_Lines]) -> list[list[int]]:
-    """Return each block of one line with those at its right whose first line is level with it."""
-    left, top, right, bottom = _array([lines[0] for lines in blocks]).T
-    middle, height = (top + bottom) / 2, bottom - top
-    level = np.abs(middle[:, None] - middle) < _LEVEL * np.minimum(height[:, None], height)
-    level &= right[:, None] <= left + _TOUCH
-    level[[len(lines) > 1 for lines in blocks]] = False
-    found: list[list[int]] = np.argwhere(level).tolist()
-    return found
 
 
 def _is_in_column(line: Box, beside: Box, columns: Iterable[Box]) -> bool:

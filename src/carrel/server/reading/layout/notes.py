@@ -34,7 +34,9 @@ def with_notes(regions: Sequence[Region]) -> list[Region]:
     }
     known = [_drop_marks(region, wanted - found.keys()) for region in regions]
     for marker, number in found.items():
-        known[number] = _note(known[number], marker)
+        region = known[number]
+        text = region.text if region.kind == "list_item" else _NOTE.sub("", region.text, count=1)
+        known[number] = replace(region, kind="note", text=text, marker=marker, level=0)
     return known
 
 
@@ -44,11 +46,6 @@ def _marker(region: Region) -> str:
         return ""
     match = _NOTE.match(region.lines[0].text)
     return match[1] if match else ""
-
-
-def _note(region: Region, marker: str) -> Region:
-    text = region.text if region.kind == "list_item" else _NOTE.sub("", region.text, count=1)
-    return replace(region, kind="note", text=text, marker=marker, level=0)
 
 
 def _drop_marks(region: Region, unknown: set[str]) -> Region:

@@ -36,13 +36,9 @@ _SHORTEST = 6
 
 def with_order(regions: Sequence[Region]) -> list[Region]:
     """Return the regions of a page, each with the certainty that it follows the one before it."""
-    flowing = [number for number, region in enumerate(regions) if region.kind in _FLOWING]
-    body = [regions[number] for number in flowing]
-    found = list(regions)
-    for place, number in enumerate(flowing):
-        certainty = _CERTAINTY[placement(body, place)]
-        found[number] = replace(regions[number], order=certainty)
-    return found
+    body = [region for region in regions if region.kind in _FLOWING]
+    order = {id(r): _CERTAINTY[placement(body, place)] for place, r in enumerate(body)}
+    return [replace(region, order=order.get(id(region))) for region in regions]
 
 
 def placement(body: Sequence[Region], place: int) -> Placement:

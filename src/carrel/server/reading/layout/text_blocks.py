@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Kind, Line, Region, split_when
-from carrel.server.reading.page.hyphens import ends_in_hyphen, join_lines, words_of
+from carrel.server.reading.page.hyphens import ends_in_hyphen, join_lines
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
@@ -57,10 +57,8 @@ _WIDE = 0.75
 """Least width of a text's first line, as a part of the next one's."""
 _LARGER = 1.1
 """Least size of a heading that is larger than the text, as a multiple of its size."""
-_TEXT = ROLES.index("text")
-_HEADING = ROLES.index("heading")
-_ITEM = ROLES.index("list_item")
-_CONTENTS = ROLES.index("contents_entry")
+_Stacked = tuple[int, int, float]
+"""A piece, its neighbour below, and how likely they share a block."""
 _KINDS: dict[Role, Kind] = {
     "heading": "heading",
     "list_item": "list_item",
@@ -77,6 +75,12 @@ class TextBlock:
     role: Role
     lines: tuple[Line, ...]
 
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether it is an item that begins with a letter, not with a mark."""
+        text = self.lines[0].text
+        return self.role == "list_item" and text[:1].isalpha() and not _MARKER.match(text)
+
 
 def text_blocks(
     page: PageReading,
@@ -88,110 +92,145 @@ def text_blocks(
 
     What stands in `fields` of a form is text.
     """
-    chances = page.view.roles.copy()
-    # Tables are found already. What may be nothing but a cell is text.
-    chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
-    chances[:, _TEXT] += _POSSIBLE
-    roles: list[int] = chances.argmax(1).tolist()
-    for number in heads:
-        roles[number] = ROLES.index("running_head")
-    usual = usual_size(page.pieces)
-    for number in numbers:
-        piece = page.pieces[number]
-        text = piece.text
-        # Formulas, bullets, labels and headings within a line are certain.
-        blank = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
-        run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
-        filled = fields and any(field.holds_centre(piece.box) for field in fields)
-        if blank or run_in or filled or text.startswith(FORMULA):
-            roles[number] = _TEXT
-        elif ROLES[roles[number]] in _PLAIN:
-            if _BULLET.match(text):
-                roles[number] = _ITEM
-            elif CAPTION.match(text):
-                roles[number] = ROLES.index("caption")
-    begins = page.view.flag("first") > _LIKELY
-    pairs = page.pairs_within(range(len(page.pieces)), "block")
-    stacked = [(min(p[1], p[2]), max(p[1], p[2]), p[3]) for p in pairs if p[0] >= UPRIGHT]
-    for above, below, _ in reversed(stacked):
-        heading = roles[above] == _HEADING
-        alleged = heading or (roles[above] == _ITEM and begins[above])
-        if alleged and roles[below] == _TEXT and _is_first_line(page, above, below, heading):
-            roles[above] = _TEXT
-    plain = {number for number in numbers if roles[number] == _TEXT}
-    counted = set[int]()
+    roles = _likely_roles(page, numbers, heads, fields)
+    every = page.pairs_within(range(len(page.pieces)), "block")
+    stacked = [(min(p[1], p[2]), max(p[1], p[2]), p[3]) for p in every if p[0] >= UPRIGHT]
+    _find_first_lines(page, stacked, roles)
+    plain = {number for number in numbers if roles[number] == "text"}
     for above, below, chance in stacked:
-        if chance > _SURE and roles[above] != roles[below]:
-            marked = _BULLET.match(page.pieces[below].text)
-            if not marked and {ROLES[roles[above]], ROLES[roles[below]]} <= _FLOWING:
-                roles[below] = roles[above]
-        if _count_on(page.pieces[above], page.pieces[below]):
-            counted |= {above, below}
-    sets = Sets(len(page.pieces))
-    inside = set(numbers)
-    # Labels with what stands beside them, and that with the further lines of its item.
-    labelled, hanging = set[int](), set[int]()
-    texts = {n for n in inside if not page.pieces[n].text.startswith(FORMULA)}
-    pairs = [pair for pair in pairs if pair[1] in texts and pair[2] in texts]
-    for direction, one, other, chance in pairs:
-        upright = direction >= UPRIGHT
-        label = direction == 0 and _is_label(page, roles, one, other, chance, one in counted)
-        entries = roles[one] == roles[other] == _CONTENTS and not label
-        if entries and _PAGE.search(page.pieces[min(one, other)].text):
-            continue
-        alike = roles[one] == roles[other] and chance > _LIKELY
-        close = not upright and chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])
-        further = upright and one in hanging and chance > _POSSIBLE
-        further = further and _goes_on(page, hanging, one, other)
-        if upright:
-            apart = max(one, other) in labelled
-        else:
-            doubted = chance < _SURE and not label and (alike or close)
-            apart = doubted and _are_columns(page, stacked, (one, other))
-        if label:
-            roles[one] = roles[other]
-            labelled |= {one, other}
-        if further:
-            roles[other] = roles[one]
-        if label or further:
-            hanging.add(other)
-        joined = (alike or close or label or further) and not apart
-        if joined and not _BULLET.match(page.pieces[max(one, other)].text):
-            sets.join(one, other)
+        flowing = chance > _SURE and {roles[above], roles[below]} <= _FLOWING
+        if flowing and not _BULLET.match(page.pieces[below].text):
+            roles[below] = roles[above]
+    inside = {n for n in numbers if not page.pieces[n].text.startswith(FORMULA)}
+    pairs = [pair for pair in every if pair[1] in inside and pair[2] in inside]
+    sets = _join_pieces(page, pairs, stacked, roles)
     _join_values(page, pairs, sets, roles)
-    blocks = list[tuple[Role, tuple[Line, ...]]]()
-    for group in sets.groups(sorted(inside)):
-        said = [roles[number] for number in group]
-        role = ROLES[max(dict.fromkeys(said), key=said.count)]
-        rows = piece_rows(page.pieces[number] for number in group)
-        # A text layer says in which type code is set.
-        if role == "code" and not any(piece.mono or piece.read for row in rows for piece in row):
-            role = "text"
-        lines = tuple(map(one_line, rows))
-        # A bullet may be a piece of its own.
-        if role in _PLAIN and _BULLET.match(lines[0].text):
-            role = "list_item"
-        salutation = role == "heading" and lines[-1].text.endswith(",")
-        if salutation or (_is_unmarked(role, lines) and not plain.isdisjoint(group)):
-            role = "text"
-        blocks.append((role, lines))
+    blocks = [
+        _block(
+            [page.pieces[number] for number in group],
+            statistics.mode(roles[number] for number in group),
+            plain=not plain.isdisjoint(group),
+        )
+        for group in sets.groups(sorted(set(numbers)))
+    ]
     # Items without a mark begin at one edge.
-    edges = [lines[0].box for role, lines in blocks if role == "list_item"]
+    edges = [block.lines[0].box for block in blocks if block.role == "list_item"]
     return [
-        TextBlock("text", lines)
-        if _is_unmarked(role, lines) and sum(map(lines[0].box.is_flush, edges)) < 2
-        else TextBlock(role, lines)
-        for role, lines in blocks
+        replace(block, role="text")
+        if block.is_unmarked and sum(map(block.lines[0].box.is_flush, edges)) < 2
+        else block
+        for block in blocks
     ]
 
 
-def _is_unmarked(role: Role, lines: Sequence[Line]) -> bool:
-    text = lines[0].text
-    return role == "list_item" and text[:1].isalpha() and not _MARKER.match(text)
+def _likely_roles(
+    page: PageReading, numbers: Iterable[int], heads: Iterable[int], fields: Sequence[Box]
+) -> list[Role]:
+    """Return the role of each piece: the likeliest, unless its text or place says another."""
+    chances = page.view.roles.copy()
+    # Tables are found already. What may be nothing but a cell is text.
+    chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
+    chances[:, ROLES.index("text")] += _POSSIBLE
+    roles = [ROLES[number] for number in chances.argmax(1).tolist()]
+    for number in heads:
+        roles[number] = "running_head"
+    usual = usual_size(page.pieces)
+    for number in numbers:
+        piece, role = page.pieces[number], roles[number]
+        # Formulas, bullets, labels and headings within a line are certain.
+        blank = not any(map(str.isalnum, piece.text)) and role != "contents_entry"
+        run_in = piece.run_in and piece.size < _LARGER * usual and role == "heading"
+        filled = any(field.holds_centre(piece.box) for field in fields)
+        if blank or run_in or filled or piece.text.startswith(FORMULA):
+            roles[number] = "text"
+        elif role in _PLAIN and _BULLET.match(piece.text):
+            roles[number] = "list_item"
+        elif role in _PLAIN and CAPTION.match(piece.text):
+            roles[number] = "caption"
+    return roles
+
+
+def _find_first_lines(
+    page: PageReading, stacked: Sequence[_Stacked], roles: MutableSequence[Role]
+) -> None:
+    """Make text of alleged headings and items that are the first lines of a text: set like the
+    line right below, as wide, and without a marker but for a heading amid a sentence.
+    """
+    begins = page.view.flag("first") > _LIKELY
+    for one, other, _ in reversed(stacked):
+        heading = roles[one] == "heading"
+        alleged = heading or (roles[one] == "list_item" and begins[one])
+        if alleged and roles[other] == "text":
+            above, below = page.pieces[one], page.pieces[other]
+            wide = above.box.width > _WIDE * below.box.width
+            amid = heading and below.text[:1].islower()
+            # OCR knows no weights.
+            alike = wide and not above.read and adjoin(above, below)
+            if alike and (amid or not _MARKER.match(above.text)):
+                roles[one] = "text"
+
+
+def _join_pieces(
+    page: PageReading,
+    pairs: Iterable[Pair],
+    stacked: Sequence[_Stacked],
+    roles: MutableSequence[Role],
+) -> Sets:
+    """Return the pieces in blocks. The role of a label, and of what goes on beside it, is that of
+    the text at its right.
+    """
+    sets, texts = Sets(len(page.pieces)), [piece.text for piece in page.pieces]
+    counts = (pair for pair in stacked if _count_on(*(page.pieces[n] for n in pair[:2])))
+    counted = {number for pair in counts for number in pair[:2]}
+    # Lines of columns begin where another does.
+    flush = {
+        number
+        for above, below, chance in stacked
+        if chance > _SURE and page.boxes[above].is_flush(page.boxes[below])
+        for number in (above, below)
+        if not page.pieces[number].mono
+    }
+    # Labels with what stands beside them, and that with the further lines of its item.
+    labelled, hanging = set[int](), set[int]()
+    for direction, one, other, chance in pairs:
+        joined = roles[one] == roles[other] and chance > _LIKELY
+        if direction == 0 and _is_label(page, roles, one, other, chance, one in counted):
+            roles[one] = roles[other]
+            labelled |= {one, other}
+            hanging.add(other)
+            joined = True
+        elif roles[one] == roles[other] == "contents_entry" and _PAGE.search(
+            texts[min(one, other)]
+        ):
+            joined = False
+        elif direction >= UPRIGHT:
+            if one in hanging and chance > _POSSIBLE and _goes_on(page, hanging, one, other):
+                roles[other] = roles[one]
+                hanging.add(other)
+                joined = True
+            joined = joined and max(one, other) not in labelled
+        elif joined or (chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])):
+            joined = chance >= _SURE or not flush.issuperset((one, other))
+        if joined and not _BULLET.match(texts[max(one, other)]):
+            sets.join(one, other)
+    return sets
+
+
+def _block(pieces: Sequence[Line], role: Role, *, plain: bool) -> TextBlock:
+    """Return the block of some pieces of a role, in which there may be `plain` text."""
+    # A text layer says in which type code is set.
+    if role == "code" and not any(piece.mono or piece.read for piece in pieces):
+        role = "text"
+    block = TextBlock(role, tuple(map(one_line, piece_rows(pieces))))
+    # A bullet may be a piece of its own.
+    if role in _PLAIN and _BULLET.match(block.lines[0].text):
+        block = replace(block, role="list_item")
+    salutation = role == "heading" and block.lines[-1].text.endswith(",")
+    return replace(block, role="text") if salutation or (plain and block.is_unmarked) else block
 
 
 def _join_values(
-    page: PageReading, pairs: Sequence[Pair], sets: Sets, roles: MutableSequence[int]
+    page: PageReading, pairs: Sequence[Pair], sets: Sets, roles: MutableSequence[Role]
 ) -> None:
     """Join names to the values at their right, as "Date:" and "1 May"."""
     texts = [piece.text for piece in page.pieces]
@@ -217,7 +256,7 @@ def _join_values(
         priced = _AMOUNT.fullmatch(texts[other]) and any(map(str.isalpha, texts[one]))
         if (named or priced) and len(piece_rows([page.pieces[one], page.pieces[other]])) == 1:
             values.add(other)
-            roles[one] = roles[other] = _TEXT if priced else roles[one]
+            roles[one] = roles[other] = "text" if priced else roles[one]
             sets.join(one, other)
 
 
@@ -226,35 +265,11 @@ def _is_near(one: Box, other: Box) -> bool:
     return -one.shared_width(other) < _WORDS * min(one, other).height
 
 
-def _is_first_line(page: PageReading, one: int, other: int, heading: bool) -> bool:
-    """Return whether an alleged heading or item is the first line of a text: set like the line
-    right below it, as wide, and without a marker but for a heading amid a sentence.
-    """
-    above, below = page.pieces[one], page.pieces[other]
-    wide = above.box.width > _WIDE * below.box.width and (
-        not _MARKER.match(above.text) or (heading and below.text[:1].islower())
-    )
-    # OCR knows no weights.
-    return wide and not above.read and adjoin(above, below)
-
-
-def _are_columns(
-    page: PageReading, stacked: Iterable[tuple[int, int, float]], numbers: Iterable[int]
-) -> bool:
-    """Return whether pieces side by side are lines of columns: each begins where another does."""
-    flush = set[int]()
-    for above, below, chance in stacked:
-        if chance > _SURE and page.boxes[above].is_flush(page.boxes[below]):
-            flush |= {above, below}
-    return all(number in flush and not page.pieces[number].mono for number in numbers)
-
-
 def _count_on(above: Line, below: Line) -> bool:
     """Return whether a number is followed by the next one, more than a line below it."""
-    if not (above.text.isdecimal() and below.text.isdecimal()):
-        return False
     apart = below.box.top - above.box.top > _ITEM_LINES * above.box.height
-    return apart and int(below.text) == int(above.text) + 1
+    numbers = apart and above.text.isdecimal() and below.text.isdecimal()
+    return numbers and int(below.text) == int(above.text) + 1
 
 
 def _goes_on(page: PageReading, texts: Iterable[int], one: int, other: int) -> bool:
@@ -268,7 +283,7 @@ def _goes_on(page: PageReading, texts: Iterable[int], one: int, other: int) -> b
 
 
 def _is_label(
-    page: PageReading, roles: Sequence[int], one: int, other: int, chance: float, counted: bool
+    page: PageReading, roles: Sequence[Role], one: int, other: int, chance: float, counted: bool
 ) -> bool:
     """Return whether a piece is the bullet or number of an item or a section, set apart from it."""
     text, beside = page.pieces[one].text, page.pieces[other]
@@ -276,57 +291,42 @@ def _is_label(
     first = page.view.flag("first")
     if gap >= _TAB * page.boxes[one].height or first[one] <= _HANGING:
         return False
-    alike = roles[one] == roles[other] and roles[one] in (_HEADING, _CONTENTS)
+    alike = roles[one] == roles[other] and roles[one] in ("heading", "contents_entry")
     begins = min(chance, first[other]) > _HANGING or counted
-    flowing = ROLES[roles[other]] in _FLOWING and any(map(str.isalpha, beside.text))
+    flowing = roles[other] in _FLOWING and any(map(str.isalpha, beside.text))
     number = text.isdecimal() and (alike or (begins and flowing and not beside.mono))
     # In a narrow column of its own a dash stands for nothing.
     sure = text not in "*–—-" or max(chance, first[other]) > _HANGING
     return number or bool(sure and _LABEL.fullmatch(text))
 
 
-def block_region(block: TextBlock, style: "Style", height: float) -> Region:
-    """Return the region of a block on a page of this height, without a heading's level."""
+def block_region(block: TextBlock, words: Collection[str], height: float) -> Region:
+    """Return the region of a block on a page of such words and height, without a heading's level.
+
+    Line breaks of a paragraph stay before which the next word had room.
+    """
     kind = _KINDS.get(block.role, "paragraph")
     lines = block.lines
     box = Box.around(line.box for line in lines)
-    if block.role in ("running_head", "folio"):
+    if block.role == "running_head":
         if box.bottom < _EDGE * height:
             kind = "header"
         elif box.top > (1 - _EDGE) * height:
             kind = "footer"
     if kind == "code":
         return Region(kind, box, _verbatim(lines), lines=lines)
-    text = style.with_breaks(lines) if kind == "paragraph" else join_lines(lines, style.words)
+    parts = (
+        [lines]
+        if kind != "paragraph"
+        else split_when(lines, lambda above, line: _is_deliberate_break(above, line, box.right))
+    )
+    text = "\n".join(join_lines(part, words) for part in parts)
     if block.role == "contents_entry":
-        return Region(kind, box, _ENTRY.sub(r"\1 … \2", text), lines=lines)
-    if kind == "list_item":
-        marker = _MARKER.match(text)
-        if marker:
-            item = text[marker.end() :].strip()
-            return Region(kind, box, item, marker=marker[0].strip(), lines=lines)
-        return Region(kind, box, text, lines=lines)
-    return Region(kind, box, text, level=int(kind == "heading"), lines=lines)
-
-
-@dataclass(frozen=True)
-class Style:
-    """The usual type size of a page in points, and the words on it."""
-
-    size: float
-    words: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, lines: Iterable[Line]) -> "Style":
-        """Return the style of some lines."""
-        lines = list(lines)
-        return cls(usual_size(lines), words_of([line.text for line in lines]))
-
-    def with_breaks(self, lines: Sequence[Line]) -> str:
-        """Return a paragraph's text; keep line breaks before which the next word had room."""
-        right = max(line.box.right for line in lines)
-        parts = split_when(lines, lambda above, line: _is_deliberate_break(above, line, right))
-        return "\n".join(join_lines(part, self.words) for part in parts)
+        text = _ENTRY.sub(r"\1 … \2", text)
+    marker = _MARKER.match(text) if block.role == "list_item" else None
+    start = marker.end() if marker else 0
+    level = int(kind == "heading")
+    return Region(kind, box, text[start:], level, text[:start].strip(), lines=lines)
 
 
 def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:
@@ -344,8 +344,7 @@ def _verbatim(lines: Sequence[Line]) -> str:
     letter = statistics.median(line.box.width / max(1, len(line.text)) for line in lines) or 1
     text = []
     for above, line in pairwise([lines[0], *lines]):
-        skipped = (line.box.top - above.box.top) / max(1.0, line.size)
-        if line is not above and skipped > 2:
+        if line.box.top - above.box.top > 2 * max(1.0, line.size):
             text.append("")
         text.append(" " * round((line.box.left - left) / letter) + line.text)
     return "\n".join(text)
@@ -361,8 +360,7 @@ def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
             edges = []
         if region.kind == "list_item":
             edge = region.lines[0].box.left
-            while edges and edge < edges[-1] - size / 2:
-                edges.pop()
+            edges = [other for other in edges if other - size / 2 <= edge]
             if not edges or edge > edges[-1] + size / 2:
                 edges.append(edge)
             region = replace(region, level=len(edges) - 1)

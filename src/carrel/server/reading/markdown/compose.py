@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
 from PIL import Image
 
@@ -24,6 +24,8 @@ _TYPES: dict[str, BlockType] = {
     "list_item": "list",
     "caption": "caption",
     "aside": "aside_text",
+    "header": "header",
+    "footer": "footer",
 }
 
 
@@ -48,78 +50,40 @@ class Raster:
 
 
 def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions) -> Page:
-    """Compose the API's page."""
-    return _Composer(index, layout, raster, options).page()
-
-
-class _Composer:
-    """Composes one page, region by region."""
-
-    def __init__(
-        self, index: int, layout: PageLayout, raster: Raster, options: ReadOptions
-    ) -> None:
-        self._layout = layout
-        self._raster = raster
-        self._options = options
-        # A method would tie builder and composer, and keep the page's picture in memory.
-        frame = layout.frame
-        self._builder = PageBuilder(
-            index, options, lambda boxes: Place(*raster.pixels(frame.on_page(Box.around(boxes))))
-        )
-        self._heads: dict[str, list[str]] = {"header": [], "footer": []}
-
-    def page(self) -> Page:
-        # Only items of a list are one block.
-        for group in split_when(
-            self._layout.regions, lambda one, other: not one.kind == other.kind == "list_item"
-        ):
-            self._add(group)
-        raster = self._raster
-        lines = [line for region in self._layout.regions for line in region.lines]
-        return self._builder.page(
-            Dimensions(dpi=raster.dpi, height=raster.height, width=raster.width),
-            self._layout.hyperlinks,
-            (word.confidence for line in lines for word in line.words),
-            header="\n".join(self._heads["header"]) or None,
-            footer="\n".join(self._heads["footer"]) or None,
-            recognised=any(line.read for line in lines),
-        )
-
-    def _add(self, group: list[Region]) -> None:
+    """Compose the API's page, region by region."""
+    frame = layout.frame
+    builder = PageBuilder(
+        index, options, lambda boxes: Place(*raster.pixels(frame.on_page(Box.around(boxes))))
+    )
+    # Only items of a list are one block.
+    for group in split_when(
+        layout.regions, lambda one, other: not one.kind == other.kind == "list_item"
+    ):
         first, boxes = group[0], [region.box for region in group]
         certainty = Certainty(first.order, first.structure)
-        match first.kind:
-            case "header" | "footer" as kind:
-                self._add_head(kind, first)
-            case "figure":
-                box = self._layout.frame.on_page(first.box)
-                left, top, right, bottom = place = self._raster.pixels(box)
-                size = (right - left, bottom - top)
-                self._builder.add_image(size, lambda: self._raster.crop(place), boxes)
-            case "table":
-                assert first.table is not None
-                self._builder.add_table(first.table, boxes, first.lines, certainty=certainty)
-            case _:
-                block_type = _TYPES.get(first.kind, "text")
-                self._builder.add(block_type, _text(group), boxes, certainty)
-
-    def _add_head(self, kind: Literal["header", "footer"], region: Region) -> None:
-        """Add a running head to the Markdown unless it was requested separately."""
-        options = self._options
-        apart = options.extract_header if kind == "header" else options.extract_footer
-        if not apart:
-            self._builder.add(kind, _text([region]), [region.box])
-            return
-        self._heads[kind].append(region.text)
-        text = ScoredText()
-        text.content(region.text, region.lines)
-        self._builder.add_block(kind, text, [region.box])
+        if first.kind == "figure":
+            left, top, right, bottom = place = raster.pixels(frame.on_page(first.box))
+            builder.add_image((right - left, bottom - top), partial(raster.crop, place), boxes)
+        elif first.table is not None:
+            builder.add_table(first.table, boxes, first.lines, certainty=certainty)
+        else:
+            text = _text(group, plain=first.kind in builder.heads)
+            builder.add(_TYPES.get(first.kind, "text"), text, boxes, certainty)
+    lines = [line for region in layout.regions for line in region.lines]
+    return builder.page(
+        Dimensions(dpi=raster.dpi, height=raster.height, width=raster.width),
+        layout.hyperlinks,
+        (word.confidence for line in lines for word in line.words),
+        recognised=any(line.read for line in lines),
+    )
 
 
-def _text(group: list[Region]) -> ScoredText:
-    """Return the Markdown of a region, or of the items of a list."""
+def _text(group: list[Region], *, plain: bool) -> ScoredText:
+    """Return the Markdown of a region, or of the items of a list; `plain` text is kept as it is."""
     first, text = group[0], ScoredText()
     match first.kind:
+        case _ if plain:
+            text.content(first.text, first.lines)
         case "list_item":
             _add_list(text, group)
         case "heading":

@@ -36,8 +36,6 @@ def escaped(text: str, *, line_start: bool = True) -> str:
         pieces[::2] = (_SYNTAX.sub(r"\\\g<0>", piece) for piece in pieces[::2])
         text = "".join(pieces)
     first, newline, others = text.partition("\n") if not line_start else ("", "", text)
-    if not others:
-        return first + newline
     return first + newline + _LINE_SYNTAX.sub(lambda match: f"{match['number'] or ''}\\", others)
 
 

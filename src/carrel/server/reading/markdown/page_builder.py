@@ -53,6 +53,9 @@ class PageBuilder:
         self, index: int, options: ReadOptions, locate: Callable[[Sequence[Box]], Place]
     ) -> None:
         """`locate` returns the position of zero or more boxes."""
+        apart = {"header": options.extract_header, "footer": options.extract_footer}
+        self.heads: dict[str, list[str]] = {kind: [] for kind, wanted in apart.items() if wanted}
+        """The running heads that are requested apart from the Markdown."""
         self._index = index
         self._options = options
         self._locate = locate
@@ -68,10 +71,33 @@ class PageBuilder:
         text: ScoredText,
         boxes: Sequence[Box] = (),
         certainty: Certainty = _CERTAIN,
+        *,
+        shown: str | None = None,
+        table_id: str | None = None,
+        image_id: str | None = None,
     ) -> None:
-        """Add a block of text."""
-        self._append(text)
-        self.add_block(kind, text, boxes, certainty)
+        """Add a block of text; the Markdown has what is `shown` in its place, if anything is."""
+        if kind in self.heads:
+            self.heads[kind].append(str(text))
+        else:
+            self._text.syntax("\n\n" if self._text.length else "")
+            if shown is None:
+                self._text.append(text)
+            else:
+                self._text.syntax(shown)
+        self._certainties.append(certainty)
+        if not self._options.include_blocks:
+            return
+        self._blocks.append(
+            ocr.Block(
+                type=kind,
+                **self._locate(boxes)._asdict(),
+                content=str(text),
+                table_id=table_id,
+                image_id=image_id,
+                confidence_scores=self._block_scores(text, certainty),
+            )
+        )
 
     def add_image(
         self, size: tuple[int, int], pixels: Callable[[], Image.Image], boxes: Sequence[Box] = ()
@@ -90,8 +116,7 @@ class PageBuilder:
         self._images.append(ocr.PageImage(id=name, **place._asdict(), image_base64=data))
         text = ScoredText()
         text.syntax(f"![{name}]({name})")
-        self._append(text)
-        self.add_block("image", text, boxes, image_id=name)
+        self.add("image", text, boxes, image_id=name)
 
     def add_table(
         self,
@@ -120,35 +145,8 @@ class PageBuilder:
                 structure_confidence_score=certainty.structure if scored else None,
             )
         )
-        placeholder = ScoredText()
-        placeholder.syntax(f"[{name}]({name})")
-        self._append(placeholder)
-        self.add_block("table", content, boxes, certainty, table_id=name)
-
-    def add_block(
-        self,
-        kind: ocr.BlockType,
-        text: ScoredText,
-        boxes: Sequence[Box] = (),
-        certainty: Certainty = _CERTAIN,
-        *,
-        table_id: str | None = None,
-        image_id: str | None = None,
-    ) -> None:
-        """Add a block that is absent from the Markdown, or already in it."""
-        self._certainties.append(certainty)
-        if not self._options.include_blocks:
-            return
-        self._blocks.append(
-            ocr.Block(
-                type=kind,
-                **self._locate(boxes)._asdict(),
-                content=str(text),
-                table_id=table_id,
-                image_id=image_id,
-                confidence_scores=self._block_scores(text, certainty),
-            )
-        )
+        shown = f"[{name}]({name})"
+        self.add("table", content, boxes, certainty, shown=shown, table_id=name)
 
     def page(
         self,
@@ -156,8 +154,6 @@ class PageBuilder:
         links: Iterable[str],
         certainties: Iterable[float] = (),
         *,
-        header: str | None = None,
-        footer: str | None = None,
         recognised: bool = False,
     ) -> ocr.Page:
         """Build the page. `certainties` are its words' confidences; without any it is certain.
@@ -182,16 +178,11 @@ class PageBuilder:
             dimensions=dimensions,
             tables=self._tables,
             hyperlinks=list(dict.fromkeys(links)),
-            header=header,
-            footer=footer,
+            header="\n".join(self.heads.get("header", ())) or None,
+            footer="\n".join(self.heads.get("footer", ())) or None,
             confidence_scores=scores,
             blocks=self._blocks if self._options.include_blocks else None,
         )
-
-    def _append(self, text: ScoredText) -> None:
-        if self._text.length:
-            self._text.syntax("\n\n")
-        self._text.append(text)
 
     def _block_scores(self, text: ScoredText, certainty: Certainty) -> ocr.BlockScores | None:
         """Return a block's scores, with those of its words if scores of blocks were requested."""

@@ -86,12 +86,11 @@ class _Certainty:
     """OCR confidence of the words of some lines, looked up in order."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
+        words = [word for line in lines for word in line.read]
+        self._lowest = min((word.confidence for word in words), default=1.0)
         self._waiting: dict[str, list[float]] = {}
-        self._lowest = 1.0
-        for line in lines:
-            for word in line.read:
-                self._waiting.setdefault(word.text, []).append(word.confidence)
-                self._lowest = min(self._lowest, word.confidence)
+        for word in words:
+            self._waiting.setdefault(word.text, []).append(word.confidence)
 
     def of(self, word: str) -> float:
         waiting = self._waiting.get(word) or self._waiting.get(_ESCAPE.sub("", word))

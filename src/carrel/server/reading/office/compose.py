@@ -21,21 +21,14 @@ _MAX_PIXELS = 50_000_000
 def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Page:
     """Compose the page for the wire."""
     builder = PageBuilder(index, options, lambda _: NOWHERE)
-    apart = {"header": options.extract_header, "footer": options.extract_footer}
-    heads: dict[str, str] = {}
     for part in parts:
         if part.table is not None:
             builder.add_table(part.table, markdown=part.text if part.text.length else None)
         elif part.picture is not None:
             _add_picture(builder, part.picture)
-        elif apart.get(part.kind):
-            builder.add_block(part.kind, part.text)
-            heads[part.kind] = str(part.text)
         else:
             builder.add(part.kind, part.text)
-    links = (link for part in parts for link in part.links)
-    header, footer = heads.get("header"), heads.get("footer")
-    return builder.page(PAPERLESS, links, header=header, footer=footer)
+    return builder.page(PAPERLESS, (link for part in parts for link in part.links))
 
 
 def _add_picture(builder: PageBuilder, data: bytes) -> None:
