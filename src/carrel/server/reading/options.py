@@ -1,22 +1,21 @@
 """A reader's options, results and errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from carrel.wire.ocr import Granularity, OCRRequest, Page, TableFormat, parse_pages
 
-INVALID_FILE = "3740"
-"""The API's error code for an unreadable document."""
-
 
 class UnreadableDocument(Exception):
     """The document cannot be read; the message is plain English and fit to be shown."""
 
-    def __init__(self, message: str, code: str = INVALID_FILE) -> None:
+    code = "3740"
+    """The API's error code."""
+
+    def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code
 
 
 class BrokenOff(UnreadableDocument):
@@ -30,9 +29,6 @@ class BrokenOff(UnreadableDocument):
 
 class NoSuchPage(UnreadableDocument):
     """A requested page is beyond the document's end."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, code="1500")
 
 
 class ReadingTimeout(Exception):
@@ -104,17 +100,6 @@ class ReadResult:
     ocr_used: bool
     doubted: frozenset[int] = frozenset()
     """The indexes of the pages that OCR doubts."""
-
-    @classmethod
-    def of(cls, pages: Sequence[ReadPage], page_count: int, size: int) -> Self:
-        """Collect pages into a result."""
-        return cls(
-            pages=[read.page for read in pages],
-            page_count=page_count,
-            size=size,
-            ocr_used=any(read.ocr_used for read in pages),
-            doubted=frozenset(read.page.index for read in pages if read.doubted),
-        )
 
 
 def select_pages(options: ReadOptions, page_count: int) -> list[int]:

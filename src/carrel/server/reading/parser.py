@@ -3,7 +3,7 @@
 Run as `python -m carrel.server.reading.parser`. It sends `{"ready": true}`, receives a request,
 `{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then `{"ocr",
 "doubted", "failures"}` with the page in JSON for every page, then `{"done"}`; or `{"error",
-"code"}`. `ahead` prefetches the next pages; `beyond` permits looking at pages that were not
+"beyond"}`. `ahead` prefetches the next pages; `beyond` permits looking at pages that were not
 requested. A request with `pictures`, page numbers, is answered by `{"picture"}` with a JPEG for
 each page that has one. In between, it may request the text of a picture with `{"look", "width",
 "height"}` and RGB pixels; the OCR process answers. After `{"done"}` the document stays
@@ -74,8 +74,7 @@ class Parser:
         try:
             self._read(request.header)
         except UnreadableDocument as error:
-            beyond = isinstance(error, NoSuchPage)
-            self._reply({"error": error.message, "code": error.code, "beyond": beyond})
+            self._reply({"error": error.message, "beyond": isinstance(error, NoSuchPage)})
         except MemoryError:
             self._reply({"error": "This document needs more memory than is allowed to read it."})
         except Exception:
@@ -89,16 +88,13 @@ class Parser:
                 if "pictures" in request:
                     self._show_pages(document, request["pictures"])
                 else:
-                    options = ReadOptions.from_json(request["options"])
-                    self._read_pages(
-                        document, options, ahead=request["ahead"], beyond=request["beyond"]
-                    )
+                    self._read_pages(document, request)
                 following = read_message(self._requests)
                 request = following.header if following else {}
 
-    def _read_pages(
-        self, document: PDF | Picture | Office, options: ReadOptions, *, ahead: bool, beyond: bool
-    ) -> None:
+    def _read_pages(self, document: PDF | Picture | Office, request: dict[str, Any]) -> None:
+        options = ReadOptions.from_json(request["options"])
+        ahead, beyond = request["ahead"], request["beyond"]
         self._reply({"page_count": document.page_count})
         match document:
             case PDF():
@@ -107,7 +103,6 @@ class Parser:
                 pages = document.pages(options, self._look)
             case Office():
                 pages = document.pages(options)
-        self._ocr_used = False
         for page in pages:
             failures = take_failures()
             header = {"ocr": self._ocr_used, "doubted": take_doubt(), "failures": failures}

@@ -17,7 +17,6 @@ from carrel.server.processes.limits import COPIES_READ
 from carrel.server.processes.pipes import BrokenMessage, PipeMessage
 from carrel.server.reading.images import with_fewer_images
 from carrel.server.reading.options import (
-    INVALID_FILE,
     BrokenOff,
     NoSuchPage,
     ReadingTimeout,
@@ -59,10 +58,10 @@ class Reader:
     """Reads documents of every supported kind. One per server; call `stop` at its end."""
 
     def __init__(self, results: Results | None = None) -> None:
-        """`results` caches the pages read."""
+        """`results` caches the pages read; without one, nothing is cached."""
         self._recogniser = Recogniser()
         self._parsers = Parsers()
-        self._results = results
+        self._results = results or Results(Path(), lambda: 0)
         self._logged: set[str] = set()
         """Causes of failed steps that the log has."""
 
@@ -99,47 +98,40 @@ class Reader:
             ParserUnavailable: nothing can be read.
         """
         document = ReadableDocument(path, mimetype, hash)
+        task = Task.of(document, options)
         size = (await asyncio.to_thread(path.stat)).st_size
         try:
             async with asyncio.timeout(seconds):
-                if hash is None or self._results is None:
-                    page_count, pages = await self._read(document, options)
-                    reading = ReadResult.of(pages, page_count, size)
-                else:
-                    reading = await self._recall(document, options, size, self._results)
+                page_count, pages = await self._recall(document, options, task)
         except TimeoutError as error:
-            raise await self._timeout(document, options) from error
-        return replace(reading, pages=with_fewer_images(reading.pages, options.image_limit))
-
-    async def _timeout(self, document: ReadableDocument, options: ReadOptions) -> ReadingTimeout:
-        if document.hash is None or self._results is None:
-            return ReadingTimeout(0, 0)
-        task = Task.of(document, options)
-        known = await self._results.known(task)
-        if not known:
-            return ReadingTimeout(0, 0)
-        selected = select_pages(options, max(known.values()))
-        return ReadingTimeout(len(known.keys() & selected), len(selected))
+            known = await self._results.known(task)
+            selected = select_pages(options, max(known.values())) if known else []
+            raise ReadingTimeout(len(known.keys() & selected), len(selected)) from error
+        return ReadResult(
+            pages=with_fewer_images([read.page for read in pages], options.image_limit),
+            page_count=page_count,
+            size=size,
+            ocr_used=any(read.ocr_used for read in pages),
+            doubted=frozenset(read.page.index for read in pages if read.doubted),
+        )
 
     async def _recall(
-        self, document: ReadableDocument, options: ReadOptions, size: int, results: Results
-    ) -> ReadResult:
+        self, document: ReadableDocument, options: ReadOptions, task: Task
+    ) -> tuple[int, list[ReadPage]]:
         """Take cached pages from the cache and read the others."""
-        task = Task.of(document, options)
-        counts = (await results.known(task)).values()
+        counts = (await self._results.known(task)).values()
         if not counts:
-            page_count, pages = await self._read(document, options, task)
-            return ReadResult.of(pages, page_count, size)
+            return await self._read(document, options, task)
         selected = select_pages(options, page_count := max(counts))
-        known = {read.page.index: read for read in await results.pages(task, selected)}
+        known = {read.page.index: read for read in await self._results.pages(task, selected)}
         missing = [range(index, index + 1) for index in selected if index not in known]
         if missing:
             _, pages = await self._read(document, replace(options, pages=missing), task)
             known |= {read.page.index: read for read in pages}
-        return ReadResult.of([known[index] for index in selected], page_count, size)
+        return page_count, [known[index] for index in selected]
 
     async def _read(
-        self, document: ReadableDocument, options: ReadOptions, task: Task | None = None
+        self, document: ReadableDocument, options: ReadOptions, task: Task
     ) -> tuple[int, list[ReadPage]]:
         """Read the page count and the selected pages, and cache them under `task`."""
         with span("reading") as observed:
@@ -151,7 +143,7 @@ class Reader:
         return page_count, pages
 
     async def _read_patiently(
-        self, document: ReadableDocument, options: ReadOptions, task: Task | None
+        self, document: ReadableDocument, options: ReadOptions, task: Task
     ) -> tuple[int, list[ReadPage]]:
         """Retry once if the first attempt failed through no fault of the document."""
         ahead = options.pages is not None and document.hash is not None
@@ -169,7 +161,7 @@ class Reader:
         self,
         document: ReadableDocument,
         options: ReadOptions,
-        task: Task | None,
+        task: Task,
         *,
         ahead: bool,
         beyond: bool = True,
@@ -183,18 +175,13 @@ class Reader:
                         page_count = answer
                         continue
                     pages.append(answer)
-                    if task is not None and time.monotonic() - saved_at > _SAVE_SECONDS:
-                        await self._remember(task, page_count, pages[saved:])
+                    if time.monotonic() - saved_at > _SAVE_SECONDS:
+                        await self._results.put(task, page_count, pages[saved:])
                         saved, saved_at = len(pages), time.monotonic()
         finally:
             # Also of a reading that is cancelled or fails.
-            if task is not None:
-                await self._remember(task, page_count, pages[saved:])
+            await self._results.put(task, page_count, pages[saved:])
         return page_count, pages
-
-    async def _remember(self, task: Task, page_count: int, pages: Sequence[ReadPage]) -> None:
-        if self._results is not None:
-            await self._results.put(task, page_count, pages)
 
     async def _answers(
         self, document: ReadableDocument, options: ReadOptions, ahead: bool, beyond: bool
@@ -295,7 +282,5 @@ class Reader:
 def _refusal(header: dict[str, object]) -> UnreadableDocument:
     if "trace" in header:
         log.warning("a document cannot be read: %s", header["trace"])
-    message = str(header.get("error", "This document cannot be read."))
-    if header.get("beyond"):
-        return NoSuchPage(message)
-    return UnreadableDocument(message, str(header.get("code", INVALID_FILE)))
+    kind = NoSuchPage if header.get("beyond") else UnreadableDocument
+    return kind(str(header.get("error", "This document cannot be read.")))

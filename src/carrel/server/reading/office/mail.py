@@ -24,8 +24,7 @@ def mail_page(data: bytes) -> list[Part]:
 
 def _message(message: EmailMessage, level: int) -> list[Part]:
     parts = []
-    subject = _plain(message.get("Subject"))
-    if subject:
+    if subject := _plain(message.get("Subject")):
         parts.append(text_part("title", escaped(subject, line_start=False), f"{'#' * level} "))
     head = [(name, text) for name in _HEADERS if (text := _plain(message.get(name)))]
     names = (_plain(part.get_filename()) for part in message.iter_attachments())

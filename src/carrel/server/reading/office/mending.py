@@ -10,11 +10,8 @@ from lxml import etree
 
 from carrel.server.reading.office.archive import DAMAGE, attribute, pack, parse_xml
 
-_KINDS = (
-    (b"presentationml.slideshow.main+xml", b"presentationml.presentation.main+xml"),
-    (b"presentationml.template.main+xml", b"presentationml.presentation.main+xml"),
-)
-"""Kinds of files that are read as another kind."""
+_SHOWS = re.compile(rb"presentationml\.(?:slideshow|template)\.main\+xml")
+"""Kinds of files that are read as presentations."""
 _SHEETS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
 """Type of the relations to a workbook's sheets; those to sheets of macros have another."""
 _RELATIONS, _WORKBOOK = "xl/_rels/workbook.xml.rels", "xl/workbook.xml"
@@ -31,8 +28,8 @@ def mend(data: bytes) -> bytes:
         for name, content in files.items()
         if name.endswith(".rels")
     }
-    for kind, other in _KINDS:
-        files[_TYPES] = files.get(_TYPES, b"").replace(kind, other)
+    presentation = b"presentationml.presentation.main+xml"
+    files[_TYPES] = _SHOWS.sub(presentation, files.get(_TYPES, b""))
     if _WORKBOOK in files:
         files[_WORKBOOK] = _drop_lost_sheets(files[_WORKBOOK], files.get(_RELATIONS, b""))
     return pack(files)
@@ -65,8 +62,7 @@ def _drop_lost_targets(content: bytes, name: str, names: Container[str]) -> byte
             root.remove(relation)
         elif str(relation.get("Type")).endswith("Macrosheet"):
             relation.set("Type", _SHEETS)
-    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
-    return written
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8"))
 
 
 def _drop_lost_sheets(content: bytes, relations: bytes) -> bytes:
@@ -78,5 +74,4 @@ def _drop_lost_sheets(content: bytes, relations: bytes) -> bytes:
     for sheet in [*root.iter("{*}sheet")]:
         if attribute(sheet, "id") not in known:
             sheet.getparent().remove(sheet)
-    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
-    return written
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8"))

@@ -4,7 +4,7 @@ from typing import Any
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import attribute, member, parse_xml
+from carrel.server.reading.office.archive import attribute, member, parse_member
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.html import parts_of_tree
 from carrel.server.reading.office.web.inline import name_of
@@ -25,13 +25,9 @@ _SPACE = "urn:oasis:names:tc:opendocument:xmlns"
 
 def open_document_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of a text, which is one page, or of every slide."""
-    content = member(data, "content.xml")
-    if content is None:
-        raise UnreadableDocument("This document is damaged: it has no content.")
-    try:
-        root = parse_xml(content)
-    except etree.XMLSyntaxError as error:
-        raise UnreadableDocument("This document is damaged: its content ends early.") from error
+    root = parse_member(data, "content.xml")
+    if root is None:
+        raise UnreadableDocument("This document is damaged: its content is missing or ends early.")
     bodies = [*root.iter(f"{{{_SPACE}:drawing:1.0}}page")]
     bodies = bodies or [*root.iter(f"{{{_SPACE}:office:1.0}}text")][:1]
     numbered = _numbered_lists(root)
@@ -42,10 +38,8 @@ def _numbered_lists(root: Any) -> frozenset[str]:
     """Return the names of the list styles whose first level is numbered."""
     return frozenset(
         attribute(style, "name")
-        for style in root.iter()
-        if name_of(style) == "list-style"
-        and len(style)
-        and name_of(style[0]) == "list-level-style-number"
+        for style in root.iter("{*}list-style")
+        if len(style) and name_of(style[0]) == "list-level-style-number"
     )
 
 
@@ -76,18 +70,15 @@ class _Page:
             return
         if name in ("s", "tab"):
             _add_text(into, " ")
-            return
-        if name == "note":
+        elif name == "note":
             self._add_note(element, into, depth)
-            return
-        tag = self._tag(element, name, head=head)
-        if tag is None:
+        elif tag := self._tag(element, name, head=head):
+            made = etree.SubElement(into, tag)
+            _add_attributes(element, made)
+            self._add_children(element, made, depth + 1, head=head)
+        else:
             inside = head or name == "table-header-rows"
             self._add_children(element, into, depth + 1, head=inside)
-            return
-        made = etree.SubElement(into, tag)
-        _add_attributes(element, made)
-        self._add_children(element, made, depth + 1, head=head)
 
     def _tag(self, element: Any, name: str, *, head: bool) -> str | None:
         if name == "h":
@@ -104,9 +95,8 @@ class _Page:
         etree.SubElement(into, "a").set("href", f"#footnote-{number}")
         note = etree.SubElement(self._notes, "li")
         note.set("id", f"footnote-{number}")
-        for child in element:
-            if name_of(child) == "note-body":
-                self._add_children(child, note, depth + 1, head=False)
+        for body in element.iterfind("{*}note-body"):
+            self._add_children(body, note, depth + 1, head=False)
 
 
 def _add_attributes(element: Any, made: Any) -> None:

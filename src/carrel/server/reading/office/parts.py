@@ -18,9 +18,10 @@ class Part:
     links: tuple[str, ...] = ()
 
 
-def text_part(kind: BlockType, text: str, before: str = "") -> Part:
-    """Return a part of plain text behind Markdown syntax."""
+def text_part(kind: BlockType, text: str, before: str = "", after: str = "") -> Part:
+    """Return a part of plain text between Markdown syntax."""
     scored = ScoredText()
     scored.syntax(before)
     scored.content(text, ())
+    scored.syntax(after)
     return Part(kind, scored)

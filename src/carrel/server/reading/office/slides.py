@@ -80,10 +80,8 @@ def _shape(shape: Any, depth: int) -> Iterator[Part]:
         yield from _chart(shape.chart)
     elif shape.has_text_frame:
         yield from _paragraphs(shape)
-    else:
-        picture = _picture(shape)
-        if picture is not None:
-            yield Part("image", picture=picture)
+    elif (picture := _picture(shape)) is not None:
+        yield Part("image", picture=picture)
 
 
 def _chart(chart: Any) -> Iterator[Part]:
@@ -215,10 +213,9 @@ def _cell(cell: Any, row: int, column: int) -> Cell:
 
 
 def _notes(slide: Any) -> Iterator[Part]:
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        notes = slide.notes_slide.notes_text_frame.text.strip()
-        if notes:
-            yield text_part("aside_text", escaped(" ".join(notes.split())), "> ")
+    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    if notes is not None and (words := notes.text.split()):
+        yield text_part("aside_text", escaped(" ".join(words)), "> ")
 
 
 def _comments(part: Any) -> Iterator[Part]:

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from carrel.server.processes.child import Child
 from carrel.server.processes.pipes import PipeMessage
 
+_PARSER = "carrel.server.reading.parser"
 PARSERS = 2
 """Maximum documents read at the same time."""
 OPEN_DOCUMENTS = 3
@@ -32,13 +32,6 @@ class ReadableDocument:
     """SHA-256; without it, the document is not recognised again."""
 
 
-class OpenParser(NamedTuple):
-    """A parser process. `opened`: it already has the document open."""
-
-    child: Child
-    opened: bool
-
-
 class Parsers:
     """Starts parsers on demand and ends them."""
 
@@ -53,23 +46,23 @@ class Parsers:
     @asynccontextmanager
     async def parser(
         self, document: ReadableDocument, *, keep_open: bool
-    ) -> AsyncIterator[OpenParser]:
-        """Lease a parser for a document exclusively; end it on failure.
+    ) -> AsyncIterator[tuple[Child, bool]]:
+        """Lease a parser, and whether it has the document open, to one; end it on failure.
 
         Raises:
             ParserUnavailable: none can be started.
         """
         async with self._places:
-            parser = await self._take(document)
+            child, opened = await self._take(document)
             try:
-                yield parser
+                yield child, opened
             except BaseException:
-                await _end(parser.child)
+                await _end(child)
                 raise
             if keep_open and document.hash is not None:
-                await self._keep(document, parser.child)
+                await self._keep(document, child)
             else:
-                await self._close(parser.child)
+                await self._close(child)
 
     async def stop(self) -> None:
         """End every idle process. Cancel the reads in progress before you call it."""
@@ -81,26 +74,27 @@ class Parsers:
         while self._idle:
             await self._idle.pop().end()
 
-    async def _take(self, document: ReadableDocument) -> OpenParser:
-        if document.hash is not None and document in self._open:
+    async def _take(self, document: ReadableDocument) -> tuple[Child, bool]:
+        if document in self._open:
             child = self._take_kept(document)
             if child.running:
-                return OpenParser(child, opened=True)
+                return child, True
             await child.end()
         while True:
             if not self._idle and len(self._open) >= OPEN_DOCUMENTS:
                 await self._close(self._take_kept(next(iter(self._open))))
-            if not self._idle:
-                return OpenParser(await _start(), opened=False)
-            child = self._idle.pop()
+            is_new = not self._idle
+            child = await Child.start(_PARSER) if is_new else self._idle.pop()
             try:
                 if await child.receive() is not None:
-                    return OpenParser(child, opened=False)
+                    return child, False
             except BaseException:
                 await _end(child)
                 raise
-            # It exited, as after some documents, and on some systems after each.
             await child.end()
+            if is_new:
+                raise ParserUnavailable(f"no document can be read: {child.ending}")
+            # Go on: an idle one exits after some documents, and on some systems after each.
 
     async def _keep(self, document: ReadableDocument, child: Child) -> None:
         if document in self._open:  # opened by two concurrent requests
@@ -134,16 +128,3 @@ class Parsers:
 async def _end(child: Child) -> None:
     # Shield: a cancelled caller must not leave the process behind.
     await asyncio.shield(child.end())
-
-
-async def _start() -> Child:
-    child = await Child.start("carrel.server.reading.parser")
-    try:
-        ready = await child.receive()
-    except BaseException:
-        await _end(child)
-        raise
-    if ready is None:
-        await child.end()
-        raise ParserUnavailable(f"no document can be read: {child.ending}")
-    return child

@@ -31,11 +31,6 @@ class Recogniser:
         self.failed = False
         """Whether the OCR process did not start, or died twice, when it was last needed."""
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the OCR process is running."""
-        return self._child is not None and self._child.running
-
     async def look(self, width: int, height: int, rgb: bytes) -> dict[str, Any]:
         """Read the text of a picture of `width * height` RGB pixels.
 

@@ -15,7 +15,7 @@ from carrel.server.reading.fence import doubt, fenced, is_doubtful
 from carrel.server.reading.layout.blocks import PageParts
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.scans.rules import find_rules, undo_turn
+from carrel.server.reading.scans.rules import find_rules
 
 Squares = NDArray[np.intp]
 """Rows and columns of squares of a grid."""
@@ -180,13 +180,12 @@ def find_figures(
 ) -> list[Box]:
     """Find figures in a page's picture, in points of the upright page."""
     width, height = frame.upright_size
-    grey = undo_turn(picture.convert("L"), frame)
+    grey = picture.convert("L").rotate(frame.turn, expand=True)
     cell = max(_CELL, (width * height / _MOST_CELLS) ** 0.5)
     grid = (max(1, round(width / cell)), max(1, round(height / cell)))
     grey = grey.resize(grid, Image.Resampling.BOX)
     paper = float(np.percentile(np.asarray(grey), 80))
-    if frame.skew:
-        grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=round(paper))
+    grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=round(paper))
     ink = np.asarray(grey) < paper - _DARKER
     for line in lines:
         top, bottom = int(line.box.top / cell), int(line.box.bottom / cell) + 1

@@ -24,16 +24,10 @@ _TOUCH = 4.0
 """Points. Maximum gap between rules that meet."""
 
 
-def undo_turn(picture: Image.Image, frame: PageFrame) -> Image.Image:
-    """Undo the quarter turn of a page's picture."""
-    return picture.rotate(frame.turn, expand=True) if frame.turn else picture
-
-
 def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
     """Find rules that may frame tables, in points of the page's upright layout."""
-    grey = undo_turn(picture.convert("L"), frame)
-    if frame.skew:
-        grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
+    upright = picture.convert("L").rotate(frame.turn, expand=True)
+    grey = upright.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
     points = frame.upright_size[0] / grey.width
     level, standing = _strokes(np.asarray(grey), points)
     across, down = (

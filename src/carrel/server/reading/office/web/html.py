@@ -11,8 +11,8 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from carrel.server.reading.markdown.scored_text import ScoredText
-from carrel.server.reading.office.archive import member, parse_member
-from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.archive import member, parse_member, whole_number
+from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.office.web.inline import (
     BLOCKS,
     HIDDEN,
@@ -29,7 +29,6 @@ from carrel.wire.ocr import BlockType
 
 _HEADING = re.compile(r"h([1-6])")
 _LEFT_OUT = "[What is nested deeper in this page was left out.]"
-_ITEM = re.compile(r"[0-9]{1,6}")
 
 
 def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
@@ -132,9 +131,9 @@ class _Reader:
         """Yield one part with all items, then the tables and pictures that a list cannot hold."""
         notes = [NOTE.fullmatch(item.get("id") or "") for item in element if name_of(item) == "li"]
         text, after, links = ScoredText(), list[Part](), list[str]()
-        number, dot = _number(element, "start", 1) - 1, "."
+        number, dot = whole_number(element.get("start"), 1) - 1, "."
         for place, item in enumerate(item for item in element if name_of(item) == "li"):
-            following, number = number + 1, _number(item, "value", number + 1)
+            following, number = number + 1, whole_number(item.get("value"), number + 1)
             if ordered and place and number != following:
                 # In Markdown, another delimiter starts a new list; the same one counts on.
                 dot = ")" if dot == "." else "."
@@ -185,22 +184,12 @@ def _item(marker: str, parts: Sequence[Part]) -> ScoredText:
     return text
 
 
-def _number(element: Any, name: str, otherwise: int) -> int:
-    """Read the numeric attribute of a list or its item."""
-    value = element.get(name) or ""
-    return int(value) if _ITEM.fullmatch(value) else otherwise
-
-
 def _code(element: Any) -> Part:
     code = "".join(element.itertext()).strip("\n")
     inner = next((child for child in element if name_of(child) == "code"), element)
     language = re.search(r"lang(?:uage)?-(\w+)", inner.get("class") or "")
     fence = "```" if "```" not in code else "~~~~"
-    text = ScoredText()
-    text.syntax(f"{fence}{language[1] if language else ''}\n")
-    text.content(code, ())
-    text.syntax(f"\n{fence}")
-    return Part("code", text)
+    return text_part("code", code, f"{fence}{language[1] if language else ''}\n", f"\n{fence}")
 
 
 def _quote(part: Part) -> Part:

@@ -1,11 +1,11 @@
 """Tables in HTML."""
 
-import re
 from typing import Any
 
 from lxml import etree
 
 from carrel.server.reading.markdown.inline import address
+from carrel.server.reading.office.archive import whole_number
 from carrel.server.reading.office.web.inline import BLOCKS, HIDDEN, name_of
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 
@@ -49,8 +49,8 @@ def _place(rows: list[Any], most: int) -> list[Cell]:
         for field in (cell for cell in row if name_of(cell) in ("td", "th")):
             while (number, column) in taken:
                 column += 1
-            down = min(_span(field, "rowspan"), len(rows) - number, most)
-            across = min(_span(field, "colspan"), most)
+            down = min(max(1, whole_number(field.get("rowspan"), 1)), len(rows) - number, most)
+            across = min(max(1, whole_number(field.get("colspan"), 1)), most)
             text, marks = _cell_text(field)
             cells.append(Cell(text, number, column, down, across, marks))
             taken.update((number + r, column + c) for r in range(1, down) for c in range(across))
@@ -83,8 +83,3 @@ def _target(element: Any) -> str:
     """Return the address of a link element, empty for any other."""
     href = (element.get("href") or "").strip() if name_of(element) == "a" else ""
     return href if address(href) else ""
-
-
-def _span(cell: Any, name: str) -> int:
-    value = cell.get(name) or "1"
-    return max(1, int(value)) if re.fullmatch(r"\d{1,5}", value) else 1

@@ -53,8 +53,8 @@ def _wrap_in_runs(content: bytes) -> bytes:
         parent = equation.getparent()
         if parent is None or parent.tag == f"{{{_MATH}}}oMathPara":
             continue
-        lines = [equation] if equation.tag.endswith("oMath") else list(equation)
-        sign = "$" if equation.tag.endswith("oMath") else "$$"
+        inline = equation.tag.endswith("oMath")
+        lines, sign = ([equation], "$") if inline else (list(equation), "$$")
         texts = [" ".join(_content(line, 0).split()) for line in lines]
         before = equation.getprevious()
         # Two signs beside each other would begin a formula on a line of its own.
@@ -62,8 +62,7 @@ def _wrap_in_runs(content: bytes) -> bytes:
         apart = " " if any(attribute(style, "val") == STYLE for style in styles) else ""
         shown = " ".join(f"{sign}{text}{sign}" for text in texts if text)
         parent.replace(equation, _run(apart + shown))
-    written: bytes = etree.tostring(root)
-    return written
+    return bytes(etree.tostring(root))
 
 
 def _run(text: str) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from carrel.server.reading.office.archive import attribute, parse_member
+from carrel.server.reading.office.archive import attribute, parse_member, whole_number
 
 
 class _Level(NamedTuple):
@@ -22,7 +22,7 @@ class _Lists:
             attribute(kind, "abstractNumId"): {
                 attribute(level, "ilvl") or "0": _Level(
                     _value(level, "numFmt") != "bullet",
-                    _number(_value(level, "start"), 1),
+                    whole_number(_value(level, "start"), 1),
                     _value(level, "pStyle"),
                 )
                 for level in kind.iterfind("{*}lvl")
@@ -40,7 +40,7 @@ class _Lists:
             name = attribute(one, "numId")
             self.kind_of[name] = _value(one, "abstractNumId")
             self.restarts[name] = {
-                attribute(override, "ilvl"): _number(_value(override, "startOverride"), 1)
+                attribute(override, "ilvl"): whole_number(_value(override, "startOverride"), 1)
                 for override in one.iterfind("{*}lvlOverride")
                 if override.find("{*}startOverride") is not None
             }
@@ -93,7 +93,3 @@ def _value(element: Any, path: str) -> str:
     """Return the value of a descendant element, empty if there is none."""
     inner = element.find(f"{{*}}{path}")
     return "" if inner is None else attribute(inner, "val")
-
-
-def _number(text: str, otherwise: int) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise

@@ -1,6 +1,7 @@
 """Headers and footers of a Word document, for each of its pages as the author broke them."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -8,7 +9,6 @@ from lxml import etree
 
 from carrel.server.reading.office.archive import attribute, parse_member
 
-_DOCUMENT = "word/document.xml"
 _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
 """Elements whose text is not shown: the copy of a text box for old programs, deletions, fields."""
 
@@ -35,7 +35,7 @@ def running_heads(data: bytes) -> list[tuple[str, str]]:
 
     A page ends at the author's page break.
     """
-    document = parse_member(data, _DOCUMENT)
+    document = parse_member(data, "word/document.xml")
     if document is None:
         return []
     texts = _texts(data)
@@ -44,14 +44,12 @@ def running_heads(data: bytes) -> list[tuple[str, str]]:
     sections: list[_Section] = []
     for properties in document.iter("{*}sectPr"):
         sections.append(_Section(properties, sections[-1] if sections else None, texts))
-    found = []
-    shown: int | None = None
-    for page, section in enumerate(_sections_of_pages(document)):
-        if section < len(sections):
-            even = both_sides and page % 2 == 1
-            found.append(sections[section].heads(first=section != shown, even=even))
-            shown = section
-    return found
+    pages = [-1, *_sections_of_pages(document)]
+    return [
+        sections[section].heads(first=section != before, even=both_sides and page % 2 == 1)
+        for page, (before, section) in enumerate(pairwise(pages))
+        if section < len(sections)
+    ]
 
 
 def _sections_of_pages(document: Any) -> Iterator[int]:
