@@ -42,8 +42,7 @@ def reading_order(blocks: Sequence[_Lines], solids: Sequence[Box] = ()) -> list[
     order = sorted(range(len(boxes)), key=lambda number: (boxes[number].top, boxes[number].left))
     if all(boxes[one].bottom <= boxes[other].top for one, other in pairwise(order)):
         return order
-    columns = [box for box, lines in zip(boxes, blocks, strict=False) if len(lines) > 1]
-    rows = _rows_of_blocks(blocks, columns)
+    rows = _rows_of_blocks(blocks)
     rows += ([number] for number in range(count, count + len(solids)))
     places = [Box.around(boxes[number] for number in row) for row in rows]
     single = {number for number, lines in enumerate(blocks) if len(lines) == 1}
@@ -111,11 +110,8 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     return np.asarray((over & (middle[:, None] < middle)) | beside)
 
 
-def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[list[int]]:
-    """Group the blocks that are read as rows: labels with their values.
-
-    `columns` are the places of the blocks of several lines.
-    """
+def _rows_of_blocks(blocks: Sequence[_Lines]) -> list[list[int]]:
+    """Group the blocks that are read as rows: labels with their values."""
     sets, stacks = Sets(len(blocks)), Sets(len(blocks))
     left, top, right, bottom = _array([lines[0] for lines in blocks]).T
     last = _array([lines[-1] for lines in blocks])
@@ -133,6 +129,7 @@ def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[li
         (one, other, (stacks.root(one), stacks.root(other)))
         for one, other in np.argwhere(beside).tolist()
     ]
+    columns = [Box.around(lines) for lines in blocks if len(lines) > 1]
     level = Counter(sides for _, _, sides in pairs)
     sizes = Counter(stacks.root(number) for number, lines in enumerate(blocks) for _ in lines)
     for one, other, sides in pairs:

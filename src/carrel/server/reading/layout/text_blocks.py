@@ -108,7 +108,7 @@ def text_blocks(
     blocks = [
         _block(
             [page.pieces[number] for number in group],
-            statistics.mode(roles[number] for number in group),
+            [roles[number] for number in group],
             plain=not plain.isdisjoint(group),
         )
         for group in sets.groups(sorted(set(numbers)))
@@ -180,16 +180,14 @@ def _join_pieces(
     the text at its right.
     """
     sets, texts = Sets(len(page.pieces)), [piece.text for piece in page.pieces]
-    counts = (pair for pair in stacked if _count_on(*(page.pieces[n] for n in pair[:2])))
-    counted = {number for pair in counts for number in pair[:2]}
-    # Lines of columns begin where another does.
-    flush = {
-        number
-        for above, below, chance in stacked
-        if chance > _SURE and page.boxes[above].is_flush(page.boxes[below])
-        for number in (above, below)
-        if not page.pieces[number].mono
-    }
+    counted, flush = set[int](), set[int]()
+    for above, below, chance in stacked:
+        if texts[above].isdecimal() and _count_on(page.pieces[above], page.pieces[below]):
+            counted |= {above, below}
+        # Lines of columns begin where another does.
+        if chance > _SURE and page.boxes[above].is_flush(page.boxes[below]):
+            flush |= {above, below}
+    flush = {number for number in flush if not page.pieces[number].mono}
     # Labels with what stands beside them, and that with the further lines of its item.
     labelled, hanging = set[int](), set[int]()
     for direction, one, other, chance in pairs:
@@ -216,8 +214,9 @@ def _join_pieces(
     return sets
 
 
-def _block(pieces: Sequence[Line], role: Role, *, plain: bool) -> TextBlock:
-    """Return the block of some pieces of a role, in which there may be `plain` text."""
+def _block(pieces: Sequence[Line], roles: Sequence[Role], *, plain: bool) -> TextBlock:
+    """Return the block of some pieces with their roles, in which there may be `plain` text."""
+    role = max(dict.fromkeys(roles), key=roles.count)
     # A text layer says in which type code is set.
     if role == "code" and not any(piece.mono or piece.read for piece in pieces):
         role = "text"
@@ -268,8 +267,7 @@ def _is_near(one: Box, other: Box) -> bool:
 def _count_on(above: Line, below: Line) -> bool:
     """Return whether a number is followed by the next one, more than a line below it."""
     apart = below.box.top - above.box.top > _ITEM_LINES * above.box.height
-    numbers = apart and above.text.isdecimal() and below.text.isdecimal()
-    return numbers and int(below.text) == int(above.text) + 1
+    return apart and below.text.isdecimal() and int(below.text) == int(above.text) + 1
 
 
 def _goes_on(page: PageReading, texts: Iterable[int], one: int, other: int) -> bool:

@@ -69,13 +69,9 @@ def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions
         else:
             text = _text(group, plain=first.kind in builder.heads)
             builder.add(_TYPES.get(first.kind, "text"), text, boxes, certainty)
+    dimensions = Dimensions(dpi=raster.dpi, height=raster.height, width=raster.width)
     lines = [line for region in layout.regions for line in region.lines]
-    return builder.page(
-        Dimensions(dpi=raster.dpi, height=raster.height, width=raster.width),
-        layout.hyperlinks,
-        (word.confidence for line in lines for word in line.words),
-        recognised=any(line.read for line in lines),
-    )
+    return builder.page(dimensions, layout.hyperlinks, lines)
 
 
 def _text(group: list[Region], *, plain: bool) -> ScoredText:

@@ -149,27 +149,19 @@ class PageBuilder:
         self.add("table", content, boxes, certainty, shown=shown, table_id=name)
 
     def page(
-        self,
-        dimensions: ocr.Dimensions,
-        links: Iterable[str],
-        certainties: Iterable[float] = (),
-        *,
-        recognised: bool = False,
+        self, dimensions: ocr.Dimensions, links: Iterable[str], lines: Sequence[Line] = ()
     ) -> ocr.Page:
-        """Build the page. `certainties` are its words' confidences; without any it is certain.
-
-        `recognised` says whether OCR read any of them.
-        """
+        """Build the page with these lines; without any it is certain."""
         scores = None
         if self._options.granularity:
-            known = list(certainties)
+            known = [word.confidence for line in lines for word in line.words]
             scores = ocr.PageScores(
                 average_page_confidence_score=round(statistics.fmean(known or [1.0]), DIGITS),
                 minimum_page_confidence_score=round(min(known, default=1.0), DIGITS),
                 word_confidence_scores=self._word_scores(self._text),
                 order_confidence_score=_mean(one.order for one in self._certainties),
                 structure_confidence_score=_mean(one.structure for one in self._certainties),
-                text_from_file=not recognised,
+                text_from_file=not any(line.read for line in lines),
             )
         return ocr.Page(
             index=self._index,
