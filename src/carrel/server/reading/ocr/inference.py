@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +23,6 @@ _MOST_CORES = 4
 """Most cores used; the rest are left to others."""
 
 
-class Model(Protocol):
-    """A network ready to run, in any thread."""
-
-    engine: str
-    """The library that runs it."""
-    alphabet: list[str]
-    """Labels of its output indices; empty if the file lists none."""
-
-    def __call__(self, tensor: Tensor) -> list[Tensor]:
-        """Run the model on an input; the outputs last until the thread's next call."""
-        ...
-
-
 def cores() -> int:
     """Return the number of concurrent inferences."""
     try:
@@ -45,16 +32,23 @@ def cores() -> int:
     return min(usable, _MOST_CORES)
 
 
-def load(path: Path) -> Model:
-    """Load the model in an ONNX file."""
+def load(path: Path) -> "OpenVINO | OnnxRuntime":
+    """Load the model in an ONNX file, to run it in any thread.
+
+    `engine` is the library that runs it, `alphabet` the labels of its output indices, empty if the
+    file lists none. Called with an input, it returns outputs that last until the thread's next
+    call.
+    """
     try:
-        return _OpenVINO(path)
+        return OpenVINO(path)
     except Exception:
         log.warning("OpenVINO does not work here", exc_info=True)
         return OnnxRuntime(path)
 
 
-class _OpenVINO:
+class OpenVINO:
+    """A model on OpenVINO, the fastest for most."""
+
     engine = "openvino"
 
     def __init__(self, path: Path) -> None:
@@ -90,7 +84,7 @@ class _OpenVINO:
 
 
 class OnnxRuntime:
-    """A model on onnxruntime, which runs any, but takes twice as long as OpenVINO for most."""
+    """A model on onnxruntime, which runs any, but takes twice as long for most."""
 
     engine = "onnxruntime"
 
