@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from carrel.server.reading.formulas import symbols
@@ -95,9 +95,8 @@ def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
     parts: list[_Part] = []
     while waiting:
         bar = waiting.pop(0)
-        over = _build_bar(bar, rest, waiting)
-        if over is not None:
-            part, used = over
+        if built := _build_bar(bar, rest, waiting):
+            part, used = built
             parts.append(part)
             rest = [glyph for glyph in rest if glyph not in used]
             waiting = [other for other in waiting if not part.box.holds(*other.middle)]
@@ -141,10 +140,9 @@ def _stack_glyphs(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
     found: list[Glyph] = []
     reach = 0.0
     for apart, glyph in sorted(glyphs):
-        if apart < -_ON or apart > reach + _GAP * glyph.size:
-            continue
-        found.append(glyph)
-        reach = max(reach, apart + glyph.box.height)
+        if -_ON <= apart <= reach + _GAP * glyph.size:
+            found.append(glyph)
+            reach = max(reach, apart + glyph.box.height)
     return found
 
 
@@ -162,28 +160,24 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
     for number, glyph in enumerate(glyphs):
         if glyph.delimiter not in symbols.OPENING | {"|"} or number in done:
             continue
-        depth, end = 1, None
-        for other in range(number + 1, len(glyphs)):
-            sign = glyphs[other].delimiter
-            depth += (sign in symbols.OPENING) - (
-                sign in symbols.CLOSING or sign == "|" == glyph.delimiter
-            )
-            if depth == 0:
-                end = other
-                break
-        last = len(glyphs) if end is None else end
+        turns = (
+            (sign in symbols.OPENING) - (sign in symbols.CLOSING or sign == "|" == glyph.delimiter)
+            for sign in (other.delimiter for other in glyphs[number + 1 :])
+        )
+        depths = enumerate(accumulate(turns, initial=1), number)
+        end = next((other for other, depth in depths if depth == 0), len(glyphs))
+        closing = [other.box for other in glyphs[end : end + 1]]
         held = [
-            *map(_part, glyphs[number + 1 : last]),
+            *map(_part, glyphs[number + 1 : end]),
             *(part for part in found if glyph.box.right <= part.box.centre[0]
-              and (end is None or part.box.centre[0] <= glyphs[end].box.left)),
+              and all(part.box.centre[0] <= box.left for box in closing)),
         ]  # fmt: skip
         rows = _matrix_rows(held)
         if len(rows) < 2:
             continue
-        name = "cases" if end is None else symbols.MATRICES.get(glyph.delimiter, "matrix")
+        name = symbols.MATRICES.get(glyph.delimiter, "matrix") if closing else "cases"
         cells = [[_line(cell) for cell in split_when(row, _are_columns)] for row in rows]
         lines = r" \\ ".join(map(" & ".join, cells))
-        closing = [] if end is None else [glyphs[end].box]
         box = Box.around([glyph.box, *(part.box for part in held), *closing])
         size = max(part.size for part in held)
         latex = rf"\begin{{{name}}}{lines}\end{{{name}}}"
@@ -191,7 +185,7 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
             latex = rf"\binom{{{cells[0][0]}}}{{{cells[1][0]}}}"
         found = [part for part in found if part not in held]
         found.append(_Part(latex, box, box.centre[1] + 0.25 * size, size))
-        done.update(range(number, last + 1))
+        done.update(range(number, end + 1))
     found += (_part(glyph) for number, glyph in enumerate(glyphs) if number not in done)
     return found
 
@@ -216,29 +210,25 @@ def _are_columns(part: _Part, following: _Part) -> bool:
 
 def _part(glyph: Glyph) -> _Part:
     """Return a glyph alone."""
-    operator, delimiter = glyph.operator, glyph.delimiter
-    middle = glyph.box.centre[1]
-    if operator:
-        base = middle + 0.25 * glyph.size
-        return _Part(operator, glyph.box, base, glyph.size, operator not in symbols.INTEGRALS)
-    if delimiter:
-        return _Part(delimiter, glyph.box, middle + 0.25 * glyph.size, glyph.size)
+    text, box, size = glyph.text, glyph.box, glyph.size
+    base = box.centre[1] + 0.25 * size
+    if operator := glyph.operator:
+        return _Part(operator, box, base, size, operator not in symbols.INTEGRALS)
+    if glyph.delimiter:
+        return _Part(glyph.delimiter, box, base, size)
     if glyph.is_extension:
-        if glyph.text in symbols.WIDE:
-            return _Part(f"\\{symbols.WIDE[glyph.text]}", glyph.box, glyph.base, glyph.size)
-        raise NotRebuilt(glyph.text)
-    text = glyph.text
-    if text in symbols.SYMBOLS or text == _STROKE:
-        latex = symbols.SYMBOLS.get(text, text)
-    elif text.isprintable() and (ord(text[0]) < _LATIN_END or text in symbols.ACCENTS):
-        latex = text
-    else:
+        if text not in symbols.WIDE:
+            raise NotRebuilt(text)
+        return _Part(f"\\{symbols.WIDE[text]}", box, glyph.base, size)
+    latin = text.isprintable() and (ord(text[0]) < _LATIN_END or text in symbols.ACCENTS)
+    if not (latin or text in symbols.SYMBOLS or text == _STROKE):
         raise NotRebuilt(text)
+    latex = symbols.SYMBOLS.get(text, text)
     for pattern, name in symbols.ALPHABETS:
         if pattern.search(glyph.font) and latex.isalnum():
-            return _Part(rf"\{name}{{{latex}}}", glyph.box, glyph.base, glyph.size)
+            return _Part(rf"\{name}{{{latex}}}", box, glyph.base, size)
     roman = symbols.ROMAN.search(glyph.font) is not None and latex.isalpha()
-    return _Part(latex, glyph.box, glyph.base, glyph.size, roman=roman)
+    return _Part(latex, box, glyph.base, size, roman=roman)
 
 
 def _line(parts: Sequence[_Part]) -> str:

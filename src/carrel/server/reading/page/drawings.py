@@ -1,16 +1,13 @@
 """Drawings: charts and diagrams drawn with vector graphics."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from carrel.server.reading.page.elements import Box, join_boxes
 from carrel.server.reading.page.parsed import TextItem
+from carrel.server.reading.page.rules import THIN, Rule, straight_rule
 
-_STRAIGHT = 1.0
-"""Points. Maximum offset between the ends of a straight line."""
-_THIN = 3.0
-"""Points. A thinner shape is a rule."""
 _SAME = 2.0
 """Points. Edges nearer than this are one."""
 _REACH = 9.0
@@ -47,13 +44,16 @@ def drawings(
     page = Box(0, 0, *size)
     placed = [(box, shape) for shape in shapes if page.contains(box := Box.of(shape.bbox), _BLEED)]
     boxes = [box for box, _ in placed]
-    thick = {box: shape for box, shape in placed if min(box.width, box.height) > _THIN}
+    thick = {box: shape for box, shape in placed if min(box.width, box.height) > THIN}
     if not thick:
         return []
     if len(lines) <= _MOST:
-        edges = _Edges(lines)
+        edges: dict[tuple[bool, int], list[Rule]] = defaultdict(list)
+        for line in lines:
+            for edge in straight_rule(line.x1, line.y1, line.x2, line.y2):
+                edges[edge.across, round(edge.at)].append(edge)
         # Straight sides make a rectangle of one with round corners, too.
-        marks = [box for box, shape in thick.items() if not edges.frame(box, filled=shape.fill)]
+        marks = [box for box, shape in thick.items() if not _is_framed(box, edges, shape.fill)]
     else:
         marks = [box for box, shape in thick.items() if shape.has_curve]
     texts = [item.box for item in items]
@@ -68,39 +68,23 @@ def _area(box: Box) -> float:
     return box.width * box.height
 
 
-class _Edges:
-    """The lines across and down a page, to tell rectangles from other shapes."""
+def _is_framed(box: Box, edges: Mapping[tuple[bool, int], Sequence[Rule]], filled: bool) -> bool:
+    """Return whether lines run along all four sides of a box; two might be a chart's axes.
 
-    def __init__(self, lines: Iterable[Any]) -> None:
-        self._across: dict[int, list[list[float]]] = defaultdict(list)
-        self._down: dict[int, list[list[float]]] = defaultdict(list)
-        for line in lines:
-            if abs(line.y1 - line.y2) <= _STRAIGHT:
-                self._across[round(line.y1 / _STRAIGHT)].append(sorted((line.x1, line.x2)))
-            elif abs(line.x1 - line.x2) <= _STRAIGHT:
-                self._down[round(line.x1 / _STRAIGHT)].append(sorted((line.y1, line.y2)))
+    For a `filled` box, a line near one side of each direction is enough.
+    """
+    enough, reach = (any, 3) if filled else (all, 1)
 
-    def frame(self, box: Box, *, filled: bool) -> bool:
-        """Return whether lines run along all four sides of a box; two might be a chart's axes.
-
-        For a `filled` box, a line near one side of each direction is enough.
-        """
-        across, down, reach = (box.left, box.right), (box.top, box.bottom), 3 if filled else 1
-        enough = any if filled else all
-        return enough(_runs_along(self._across, at, across, reach) for at in down) and enough(
-            _runs_along(self._down, at, down, reach) for at in across
+    def has_line(across: bool, at: float, low: float, high: float) -> bool:
+        return any(
+            min(edge.end, high) - max(edge.start, low) > (high - low) / 2
+            for step in range(round(at) - reach, round(at) + reach + 1)
+            for edge in edges.get((across, step), ())
         )
 
-
-def _runs_along(
-    lines: dict[int, list[list[float]]], at: float, side: tuple[float, float], reach: int
-) -> bool:
-    """Return whether a line runs along most of a side, about `reach` points away at most."""
-    step, half = round(at / _STRAIGHT), (side[1] - side[0]) / 2
-    return any(
-        min(end, side[1]) - max(start, side[0]) > half
-        for near in range(step - reach, step + reach + 1)
-        for start, end in lines.get(near, ())
+    left, top, right, bottom = box
+    return enough(has_line(True, at, left, right) for at in (top, bottom)) and enough(
+        has_line(False, at, top, bottom) for at in (left, right)
     )
 
 

@@ -179,16 +179,14 @@ class Line(NamedTuple):
         if other.size < longer.size or self.size < longer.size:
             # A raised mark does not make its line taller.
             box = Box(box.left, longer.box.top, box.right, longer.box.bottom)
-        return Line(
-            text,
-            box,
-            longer.size,
-            (*self.words, *other.words) if self.read or other.read else (),
-            self.bold and other.bold,
-            longer.mono,
-            marks,
-            self.italic and other.italic,
-            self.run_in or (self.bold and not other.bold),
+        return longer._replace(
+            text=text,
+            box=box,
+            read=(*self.words, *other.words) if self.read or other.read else (),
+            bold=self.bold and other.bold,
+            marks=marks,
+            italic=self.italic and other.italic,
+            run_in=self.run_in or (self.bold and not other.bold),
         )
 
     def mirrored(self, width: float) -> "Line":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
 
 from carrel.server.reading.page.elements import Line
 from carrel.server.reading.page.table import MarkedText
@@ -25,10 +26,7 @@ def join_lines(lines: Iterable[Line], words: Collection[str] = ()) -> str:
 
     `words` are those of the page, in lower case.
     """
-    text = ""
-    for line in lines:
-        text = join_texts(text, line.text.strip(), words)
-    return text
+    return reduce(lambda text, line: join_texts(text, line.text.strip(), words), lines, "")
 
 
 def join_texts(text: str, addition: str, words: Collection[str] = ()) -> str:
@@ -48,7 +46,7 @@ def join_marked(text: MarkedText, addition: MarkedText) -> MarkedText:
     """Join a text with its continuation, and their marks."""
     gap = len(join_texts(text.text, addition.text)) - len(text.text) - len(addition.text)
     if gap < 0:
-        text = text.without_last_letter()
+        text = text.part(0, len(text.text) - 1)
     return text.followed_by(addition, " " * gap)
 
 

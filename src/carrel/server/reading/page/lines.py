@@ -128,17 +128,14 @@ def text_turn(items: Sequence[TextItem]) -> int:
 
 def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[LinkMark]:
     """Mark the words of a line inside the boxes of links."""
-    marks: list[LinkMark] = []
     middle = box.centre[1]
     beside = [link for link in links if link.box.top <= middle <= link.box.bottom]
     words = _placed_words(item, text) if beside else []
-    for place, url in beside:
-        inside = [
-            match for match, word in words if place.left <= word.x + word.width / 2 <= place.right
-        ]
-        if inside:
-            marks.append(LinkMark(inside[0].start(), inside[-1].end(), url))
-    return marks
+    held = (
+        ([m for m, word in words if place.left <= word.x + word.width / 2 <= place.right], url)
+        for place, url in beside
+    )
+    return [LinkMark(inside[0].start(), inside[-1].end(), url) for inside, url in held if inside]
 
 
 def runs_from_right(texts: Iterable[str]) -> bool:

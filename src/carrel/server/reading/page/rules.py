@@ -1,14 +1,14 @@
 """Rules and shades: straight lines and filled areas on a page that may frame a table."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, product
+from itertools import accumulate, chain, islice, pairwise, product
 from typing import Any, NamedTuple
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, split_when
 
-_THIN = 3.0
+THIN = 3.0
 """Points. A filled or stroked shape no thicker than this is a line."""
 _STRAIGHT = 1.0
 """Points. Maximum offset between the ends of a straight line."""
@@ -87,7 +87,7 @@ def unmarked(
     stacks: dict[tuple[Any, ...], list[tuple[Box, Box]]] = defaultdict(list)
     for shape in shapes:
         box = Box.of(shape.bbox)
-        if shape.fill and not shape.stroke and not shape.has_curve and box.height > _THIN:
+        if shape.fill and not shape.stroke and not shape.has_curve and box.height > THIN:
             first, end = (bisect_left(level, (y,)) for y in (box.top, box.bottom))
             held = [text for _, text in level[first:end] if box.holds_centre(text)]
             if held and box.height < _MARKED * held[0].height:
@@ -113,27 +113,23 @@ def drawn_shades(shapes: Sequence[Any]) -> list[Shade]:
     """Return the shades among liteparse's vector graphics of a page."""
     if len(shapes) > 4 * _MOST:
         return []
-    found = []
-    for shape in shapes:
-        if not shape.fill or (shape.fill_color or "") in _PAPER:
-            continue
-        if min(shape.bbox.width, shape.bbox.height) > _THIN:
-            found.append(Shade(Box.of(shape.bbox), shape.fill_color))
-    return found[:_MOST_SHADES]
+    found = (
+        Shade(Box.of(shape.bbox), shape.fill_color)
+        for shape in shapes
+        if shape.fill
+        and (shape.fill_color or "") not in _PAPER
+        and min(shape.bbox.width, shape.bbox.height) > THIN
+    )
+    return list(islice(found, _MOST_SHADES))
 
 
 def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:
     """Return the rules among liteparse's vector graphics of a page."""
     if len(lines) + len(shapes) > 4 * _MOST:
         return []
-    rules: list[Rule] = []
-    for line in lines:
-        rules += _straight_rule(line.x1, line.y1, line.x2, line.y2)
-    for shape in shapes:
-        if not shape.has_curve:
-            box = shape.bbox
-            rules += _of_rectangle(box.x, box.y, box.width, box.height, faint=not shape.stroke)
-    return joined(rules)
+    straight = (straight_rule(line.x1, line.y1, line.x2, line.y2) for line in lines)
+    sides = (_sides(shape.bbox, faint=not shape.stroke) for shape in shapes if not shape.has_curve)
+    return joined([*chain(*straight, *sides)])
 
 
 def joined(rules: Iterable[Rule]) -> list[Rule]:
@@ -141,32 +137,19 @@ def joined(rules: Iterable[Rule]) -> list[Rule]:
     found: list[Rule] = []
     for across, faint in product((True, False), repeat=2):
         waiting = sorted(r for r in rules if r.across is across and r.faint is faint)
-        for group in _group_by_position(waiting):
+        while waiting:
+            end = bisect_right(waiting, waiting[0].at + _SAME, key=lambda rule: rule.at)
+            group, waiting = waiting[:end], waiting[end:]
             at = sum(rule.at for rule in group) / len(group)
-            pieces = sorted((rule.start, rule.end) for rule in group)
-            start, end = pieces[0]
-            for left, right in pieces[1:]:
-                if left > end + _GAP:
-                    found.append(Rule(across, at, start, end, faint))
-                    start, end = left, right
-                end = max(end, right)
-            found.append(Rule(across, at, start, end, faint))
+            starts, ends = zip(*sorted((rule.start, rule.end) for rule in group), strict=True)
+            reached = zip(starts, accumulate(ends, max), strict=True)
+            for pieces in split_when(reached, lambda one, other: other[0] > one[1] + _GAP):
+                found.append(Rule(across, at, pieces[0][0], pieces[-1][1], faint))
     return found[:_MOST]
 
 
-def _group_by_position(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
-    """Group sorted rules by position."""
-    group: list[Rule] = []
-    for rule in rules:
-        if group and rule.at - group[0].at > _SAME:
-            yield group
-            group = []
-        group.append(rule)
-    if group:
-        yield group
-
-
-def _straight_rule(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
+def straight_rule(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
+    """Return the rule between two points, if they lie across or down from each other."""
     if abs(y1 - y2) <= _STRAIGHT and abs(x1 - x2) >= _SHORTEST:
         return [Rule(True, (y1 + y2) / 2, min(x1, x2), max(x1, x2))]
     if abs(x1 - x2) <= _STRAIGHT and abs(y1 - y2) >= _SHORTEST:
@@ -174,16 +157,14 @@ def _straight_rule(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
     return []
 
 
-def _of_rectangle(
-    left: float, top: float, width: float, height: float, *, faint: bool
-) -> list[Rule]:
-    right, bottom = left + width, top + height
-    if height <= _THIN:
-        middle = (top + bottom) / 2
-        return _straight_rule(left, middle, right, middle)
-    if width <= _THIN:
-        middle = (left + right) / 2
-        return _straight_rule(middle, top, middle, bottom)
+def _sides(box: Any, *, faint: bool) -> list[Rule]:
+    """Return the sides of a rectangle; a thin one is a rule itself."""
+    left, top, right, bottom = Box.of(box)
+    x, y = (left + right) / 2, (top + bottom) / 2
+    if box.height <= THIN:
+        return straight_rule(left, y, right, y)
+    if box.width <= THIN:
+        return straight_rule(x, top, x, bottom)
     corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-    edges = (_straight_rule(*one, *other) for one, other in pairwise(corners))
+    edges = (straight_rule(*one, *other) for one, other in pairwise(corners))
     return [edge._replace(faint=faint) for found in edges for edge in found]

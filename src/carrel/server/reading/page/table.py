@@ -1,8 +1,9 @@
 """Text with its links and note marks, and tables of it: cells on a grid, with spans."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple, Self
 
 
@@ -30,14 +31,16 @@ class MarkedText(NamedTuple):
             return self if self.text else other
         start = len(self.text) + len(between)
         marks = [*self.marks, *(mark.shifted(start) for mark in other.marks)]
-        return MarkedText(f"{self.text}{between}{other.text}", tuple(merge_marks(marks)))
+        return MarkedText(f"{self.text}{between}{other.text}", merge_marks(marks))
 
-    def without_last_letter(self) -> "MarkedText":
-        """Return the text without its last letter, a hyphen."""
-        end = len(self.text) - 1
-        return MarkedText(
-            self.text[:-1], tuple(mark._replace(end=min(mark.end, end)) for mark in self.marks)
+    def part(self, start: int, end: int) -> "MarkedText":
+        """Return the letters from `start` to `end` with their marks."""
+        marks = (
+            LinkMark(max(mark.start - start, 0), min(mark.end, end) - start, mark.url)
+            for mark in self.marks
+            if mark.start < end and mark.end > start
         )
+        return MarkedText(self.text[start:end], tuple(marks))
 
     @classmethod
     def of(cls, pieces: Iterable[tuple[str, str]]) -> "MarkedText":
@@ -55,21 +58,19 @@ class MarkedText(NamedTuple):
                 if url:
                     marks.append(LinkMark(start, length, url))
                 space = piece[-1:].isspace()
-        return cls("".join(parts), tuple(merge_marks(marks)))
+        return cls("".join(parts), merge_marks(marks))
 
 
-def merge_marks(marks: Iterable[LinkMark]) -> Iterator[LinkMark]:
+def merge_marks(marks: Iterable[LinkMark]) -> tuple[LinkMark, ...]:
     """Merge marks of one address at most a space apart, in order."""
-    last: LinkMark | None = None
+    merged: list[LinkMark] = []
     for mark in marks:
+        last = merged[-1] if merged else None
         if last and last.url == mark.url and mark.start <= last.end + 1:
-            last = last._replace(end=mark.end)
+            merged[-1] = last._replace(end=mark.end)
         else:
-            if last:
-                yield last
-            last = mark
-    if last:
-        yield last
+            merged.append(mark)
+    return tuple(merged)
 
 
 class Cell(NamedTuple):
@@ -111,7 +112,7 @@ class Table:
             placed.append(cell)
         height = max((row for row, _ in taken), default=-1) + 1
         width = max((column for _, column in taken), default=-1) + 1
-        free = {(row, column) for row in range(height) for column in range(width)} - taken
+        free = set(product(range(height), range(width))) - taken
         placed += [Cell("", row, column) for row, column in free]
         placed.sort(key=lambda cell: (cell.row, cell.column))
         return cls(tuple(placed), min(header_rows, height))
@@ -150,11 +151,8 @@ class Table:
 
 
 def _places(cell: Cell) -> list[tuple[int, int]]:
-    return [
-        (row, column)
-        for row in range(cell.row, cell.row + cell.rows)
-        for column in range(cell.column, cell.column + cell.columns)
-    ]
+    columns = range(cell.column, cell.column + cell.columns)
+    return [*product(range(cell.row, cell.row + cell.rows), columns)]
 
 
 def _joined(cell: Cell, other: Cell) -> Cell:

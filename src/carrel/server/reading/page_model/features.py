@@ -301,9 +301,8 @@ class _Page:
             (slice(level), self.down, self.x, self.y),
             (slice(level, None), self.across, self.y, self.x),
         ):
-            if rules.size:
-                said = _rules_between(rules, place[both[:, some]], along[both[:, some]])
-                found[:3, direction[some], one[some]] = said
+            said = _rules_between(rules, place[both[:, some]], along[both[:, some]])
+            found[:3, direction[some], one[some]] = said
         one, two = both[:, :level]
         gap_left = np.minimum(self.right[one], self.right[two])[:, None]
         gap_right = np.maximum(self.left[one], self.left[two])[:, None]

@@ -12,7 +12,6 @@ from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import item_line, runs_from_right
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.table import LinkMark
 
 T = TypeVar("T", Line, Region)
 
@@ -122,14 +121,9 @@ def _cut_item(
         return [line]
     found = []
     for first, end in pairwise([0, *cuts, len(words)]):
-        start, stop = places[first].start(), places[end - 1].end()
-        marks = tuple(
-            LinkMark(max(mark.start - start, 0), min(mark.end, stop) - start, mark.url)
-            for mark in line.marks
-            if mark.start < stop and mark.end > start
-        )
+        text, marks = line.marked.part(places[first].start(), places[end - 1].end())
         box = Box(min(lefts[first:end]), line.box.top, max(rights[first:end]), line.box.bottom)
-        found.append(line._replace(text=line.text[start:stop], box=box, marks=marks))
+        found.append(line._replace(text=text, box=box, marks=marks))
     return found
 
 

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, groupby, pairwise, product
 
 import numpy as np
 
@@ -37,8 +37,10 @@ UPRIGHT = 2
 class Sets:
     """Disjoint sets of numbers."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, pairs: Iterable[Sequence[int]] = ()) -> None:
         self._owner = list(range(count))
+        for one, two in pairs:
+            self.join(one, two)
 
     def root(self, number: int) -> int:
         """Return the number that stands for a set."""
@@ -112,6 +114,11 @@ class PageReading:
         chance = self.view.shared[direction, one, SHARED.index(what)].astype(float)
         return direction, one, two, chance
 
+    def connected(self, members: Sequence[int], what: str, least: float) -> list[list[int]]:
+        """Group the members that are more likely than `least` to share something."""
+        pairs = (pair[1:3] for pair in self.pairs_within(members, what) if pair[3] > least)
+        return Sets(len(self.pieces), pairs).groups(members)
+
     def head_rows(self, row_of: Mapping[int, int]) -> int:
         """Return how many rows at the top are mostly head cells; a first row of words is one."""
         votes = self.view.flag("head")[[*row_of]] - _LIKELY
@@ -129,14 +136,9 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     cell[list(taken)] = False
     if cell.sum() < _FEWEST:
         return []
-    sets, cells = Sets(len(page.pieces)), np.flatnonzero(cell).tolist()
-    for _, one, other, chance in page.pairs_within(cells, "table"):
-        if chance > _CERTAIN:
-            sets.join(one, other)
-    groups = [
-        part for group in sets.groups(cells) if len(group) > 1 for part in _split_group(page, group)
-    ]
-    found = [group for group in groups if len(group) >= _FEWEST]
+    groups = page.connected(np.flatnonzero(cell).tolist(), "table", _CERTAIN)
+    parts = (part for group in groups if len(group) > 1 for part in _split_group(page, group))
+    found = [part for part in parts if len(part) >= _FEWEST]
     rest = set(range(len(page.pieces))) - {*taken, *(number for each in found for number in each)}
     for group in found:
         # Whatever stands among a table's cells is one of them: it would be lost.
@@ -160,12 +162,9 @@ def _split_between(
     page: PageReading, group: Sequence[int], band_of: dict[int, int]
 ) -> list[list[int]]:
     """Split a group where the pieces on both sides are unlikely to share a table."""
-    ends = _votes(page, group, "table", band_of) < 0
-    part_of: list[int] = (np.cumsum(ends) - ends).tolist()
-    parts: dict[int, list[int]] = {}
-    for number in group:
-        parts.setdefault(part_of[band_of[number]], []).append(number)
-    return [parts[part] for part in sorted(parts)]
+    part_of = _parts(page, group, "table", band_of)
+    ordered = sorted(group, key=part_of.__getitem__)
+    return [[*part] for _, part in groupby(ordered, part_of.__getitem__)]
 
 
 def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
@@ -203,12 +202,12 @@ class _PlacedCell:
     columns: tuple[int, int] | None = None
 
 
-def _votes(
+def _parts(
     page: PageReading, members: Iterable[int], what: str, band_of: Mapping[int, int]
-) -> Floats:
-    """Return the votes at each band's end, positive where both sides belong together.
+) -> dict[int, int]:
+    """Return the number of each piece's part, a row or a table; pairs vote where one ends.
 
-    Two pieces that do not may be parted at the end of any band between them.
+    Two pieces that do not belong together may be parted at the end of any band between them.
     """
     bands = np.zeros(len(page.pieces), int)
     bands[[*band_of]] = [*band_of.values()]
@@ -223,8 +222,10 @@ def _votes(
     # Sums of whole numbers are exact: votes that cancel out are none.
     vote = np.rint(_FINE * np.where(vote > 0, vote, vote / np.maximum(last - first, 1)))
     begun, ended = (np.bincount(at, vote, bands.max() + 1) for at in (first, last))
-    votes: Floats = np.cumsum(begun - ended)
-    return votes
+    # Without a vote, rows end, and tables go on.
+    ends = np.cumsum(begun - ended) < (1 if what == "row" else 0)
+    part_of: list[int] = (np.cumsum(ends) - ends).tolist()
+    return {number: part_of[band] for number, band in band_of.items()}
 
 
 class _Column:
@@ -280,7 +281,7 @@ class _Decoder:
         self._rules = rules
         self._members = set(members)
         self._wide: list[float] = page.view.flag("wide").tolist()
-        self._row = self._rows()
+        self._row = _parts(page, self._members, "row", _bands(page, self._members))
         self._marked = page.head_rows(self._row)
         self._heads = max(1, self._marked)
 
@@ -318,19 +319,8 @@ class _Decoder:
                 kept.remove(row)
         return kept
 
-    def _rows(self) -> dict[int, int]:
-        """Return the row of each piece. Rows end between lines where the model predicts it."""
-        band_of = _bands(self._page, self._members)
-        ends = _votes(self._page, self._members, "row", band_of) <= 0
-        row_of_band: list[int] = (np.cumsum(ends) - ends).tolist()
-        return {number: row_of_band[band] for number, band in band_of.items()}
-
     def _cells(self) -> list[_PlacedCell]:
-        sets = Sets(len(self._page.pieces))
-        for _, one, other, chance in self._page.pairs_within(self._members, "cell"):
-            if chance > _LIKELY:
-                sets.join(one, other)
-        groups = sets.groups(sorted(self._members))
+        groups = self._page.connected(sorted(self._members), "cell", _LIKELY)
         rows = [{self._row[number] for number in group} for group in groups]
         # Where other cells fill each of several rows alone, none covers them all.
         alone = {row for filled in rows for row in filled if len(filled) == 1}

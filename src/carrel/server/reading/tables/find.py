@@ -37,8 +37,8 @@ def find_tables(
 
     A chart among the `drawings` is part of no table, though a grid may frame both.
     """
-    found = list[tuple[list[int], Table, Box | None]]()
-    framed, taken = set[int](), set(range(len(page.pieces))) - set(numbers)
+    found = list[tuple[list[int], Table, Box | None, float | None]]()
+    taken = set(range(len(page.pieces))) - set(numbers)
 
     def within(box: Box) -> list[int]:
         return [number for number in page.inside(box) if number not in taken]
@@ -58,8 +58,8 @@ def find_tables(
         table = exact or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
             charted = any(grid.box.holds_centre(page.boxes[number]) for number in taken)
-            found.append((inside, table, None if charted else grid.box))
-            framed.add(id(exact))
+            certain = _FRAMED if exact else None
+            found.append((inside, table, None if charted else grid.box, certain))
             taken.update(inside)
     for members in table_pieces(page, charts) if found else ():
         parts = [part for part in found if 2 * len({*part[0]} & {*members}) > len(part[0])]
@@ -71,24 +71,24 @@ def find_tables(
             continue
         table = decode_table(page, whole, rules)
         if table and table.width <= max(part[1].width for part in parts) and not _is_chart(table):
-            found = [*(part for part in found if part not in parts), (whole, table, None)]
+            found = [*(part for part in found if part not in parts), (whole, table, None, None)]
             taken.update(whole)
     for members in table_pieces(page, taken):
         rest = [number for number in members if number not in taken]
         # What is left of a table beside its grid is part of no other.
         table = decode_table(page, rest, rules) if 2 * len(rest) > len(members) else None
         if table is not None and not _is_chart(table):
-            found.append((rest, table, None))
+            found.append((rest, table, None, None))
     regions = [
         Region(
             "table",
             box or Box.around(page.boxes[number] for number in members),
             table=table,
             lines=tuple(page.pieces[number] for number in sorted(members)),
-            structure=_FRAMED if id(table) in framed else _certainty(page, members),
+            structure=certain or _certainty(page, members),
         )
-        for members, table, box in found
-        if id(table) in framed or not _is_drawn(page, members, drawings)
+        for members, table, box, certain in found
+        if certain or not _is_drawn(page, members, drawings)
     ]
     return sorted(regions, key=lambda region: region.box.top)
 

@@ -1,5 +1,6 @@
 """Tables framed by rules: grids of fields enclosed by rules give the rows and columns."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -64,24 +65,19 @@ def _crossing(rules: Sequence[Rule]) -> list[list[Rule]]:
     """Group the rules that meet, directly or by way of others."""
     across, at, start, end, _ = np.array(rules, float).reshape(-1, 5).T
     reach = (start[:, None] - _TOUCH <= at) & (at <= end[:, None] + _TOUCH)
-    sets = Sets(len(rules))
-    for one, other in np.argwhere(reach & reach.T & (across[:, None] > across)).tolist():
-        sets.join(one, other)
-    return [[rules[number] for number in group] for group in sets.groups(range(len(rules)))]
+    pairs = np.argwhere(reach & reach.T & (across[:, None] > across)).tolist()
+    groups = Sets(len(rules), pairs).groups(range(len(rules)))
+    return [[rules[number] for number in group] for group in groups]
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
     """Return the end of rules beyond the outermost rule they cross: an open side."""
     if len(rules) + len(crossing) < _FEWEST:
         return []
-    first, last = min(rule.start for rule in rules), max(rule.end for rule in rules)
     inner = [rule.at for rule in crossing]
-    ends = []
-    if not inner or first < min(inner) - 2 * _TOUCH:
-        ends.append(first)
-    if not inner or last > max(inner) + 2 * _TOUCH:
-        ends.append(last)
-    return ends
+    low, high = min(inner, default=math.inf), max(inner, default=-math.inf)
+    ends = min(rule.start for rule in rules), max(rule.end for rule in rules)
+    return [end for end in ends if not low - 2 * _TOUCH <= end <= high + 2 * _TOUCH]
 
 
 def _places(values: Sequence[float], touch: float) -> list[float]:
@@ -122,11 +118,10 @@ def _open(
 
 def _rectangles(places: list[tuple[int, int]]) -> list[Cell]:
     """Return one field if the places form a rectangle, else one for each place."""
-    top, bottom = min(row for row, _ in places), max(row for row, _ in places)
-    left, right = min(column for _, column in places), max(column for _, column in places)
+    (top, bottom), (left, right) = ((min(some), max(some)) for some in zip(*places, strict=True))
     if (bottom - top + 1) * (right - left + 1) == len(places):
         return [Cell("", top, left, bottom - top + 1, right - left + 1)]
-    return [Cell("", row, column, 1, 1) for row, column in places]
+    return [Cell("", *place) for place in places]
 
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
