@@ -107,8 +107,7 @@ class PageParts:
 
     def heading_styles(self) -> Iterator[HeadingStyle]:
         """Yield the styles of what the page model takes for headings."""
-        page = self.reading
-        if page is not None:
+        if page := self.reading:
             for number in (page.view.role("heading") > _LIKELY).nonzero()[0].tolist():
                 if any(map(str.isalpha, page.pieces[number].text)):
                     yield HeadingStyle.of(page.pieces[number])
@@ -166,9 +165,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
             turned = [line.mirrored(size[0]) for line in turned]
         loose = list(page.pieces)
         joined = fenced("diagrams", diagrams, found.rules, page) or []
-        apart = page.numbers(
-            line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
-        )
+        apart = set(range(len(loose))).difference(*(page.inside(each.box) for each in joined))
         tables = fenced("tables", find_tables, page, found.rules, apart, found.drawings) or []
         tables = [table for table in tables if not _is_part(table, found.inset_pictures, loose)]
         held = {id(line) for table in tables for line in table.lines}

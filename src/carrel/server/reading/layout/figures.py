@@ -145,11 +145,10 @@ def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
     """Group lines set below each other like one text."""
     stacks: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.top):
-        above = next((stack for stack in stacks if adjoin(stack[-1], line)), None)
-        if above is None:
-            stacks.append([line])
-        else:
-            above.append(line)
+        above = next((stack for stack in stacks if adjoin(stack[-1], line)), [])
+        if not above:
+            stacks.append(above)
+        above.append(line)
     return stacks
 
 

@@ -114,9 +114,7 @@ class PageBuilder:
         wanted = self._options.include_image_base64
         data = fenced("image", lambda: _data_url(pixels())) if wanted else None
         self._images.append(ocr.PageImage(id=name, **place._asdict(), image_base64=data))
-        text = ScoredText()
-        text.syntax(f"![{name}]({name})")
-        self.add("image", text, boxes, image_id=name)
+        self.add("image", ScoredText(f"![{name}]({name})"), boxes, image_id=name)
 
     def add_table(
         self,

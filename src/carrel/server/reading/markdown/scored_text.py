@@ -23,12 +23,12 @@ class ScoredWord(NamedTuple):
 
 
 class ScoredText:
-    """Append-only text."""
+    """Append-only text that begins with Markdown syntax, if any."""
 
-    def __init__(self) -> None:
-        self._parts: list[str] = []
+    def __init__(self, syntax: str = "") -> None:
+        self._parts = [syntax]
         self._content: list[tuple[int, int, Sequence[Line]]] = []
-        self.length = 0
+        self.length = len(syntax)
 
     def syntax(self, text: str) -> None:
         """Append Markdown syntax, which is not on the page."""

@@ -20,8 +20,7 @@ class Part:
 
 def text_part(kind: BlockType, text: str, before: str = "", after: str = "") -> Part:
     """Return a part of plain text between Markdown syntax."""
-    scored = ScoredText()
-    scored.syntax(before)
+    scored = ScoredText(before)
     scored.content(text, ())
     scored.syntax(after)
     return Part(kind, scored)

@@ -120,8 +120,7 @@ class _Reader:
 
     def _finish(self, kind: BlockType, inline: Inline, before: str = "") -> Iterator[Part]:
         if inline.text.length:
-            text = ScoredText()
-            text.syntax(before)
+            text = ScoredText(before)
             text.append(inline.text)
             yield Part(kind, text, links=tuple(inline.links))
         for picture in inline.pictures:
@@ -195,8 +194,7 @@ def _code(element: Any) -> Part:
 def _quote(part: Part) -> Part:
     if part.table is not None or part.picture is not None:
         return part
-    text = ScoredText()
-    text.syntax("> ")
+    text = ScoredText("> ")
     text.append(part.text.indented("> "))
     return replace(part, text=text)
 
