@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, islice, pairwise, product
+from itertools import accumulate, chain, islice, product
 from typing import Any, NamedTuple
 
 from carrel.server.reading.page.elements import Box, split_when
@@ -129,7 +129,8 @@ def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:
         return []
     straight = (straight_rule(line.x1, line.y1, line.x2, line.y2) for line in lines)
     sides = (_sides(shape.bbox, faint=not shape.stroke) for shape in shapes if not shape.has_curve)
-    return joined([*chain(*straight, *sides)])
+    found = chain(*straight, *sides)
+    return joined([rule for rule in found if rule.end - rule.start >= _SHORTEST])
 
 
 def joined(rules: Iterable[Rule]) -> list[Rule]:
@@ -150,9 +151,9 @@ def joined(rules: Iterable[Rule]) -> list[Rule]:
 
 def straight_rule(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
     """Return the rule between two points, if they lie across or down from each other."""
-    if abs(y1 - y2) <= _STRAIGHT and abs(x1 - x2) >= _SHORTEST:
+    if abs(y1 - y2) <= _STRAIGHT:
         return [Rule(True, (y1 + y2) / 2, min(x1, x2), max(x1, x2))]
-    if abs(x1 - x2) <= _STRAIGHT and abs(y1 - y2) >= _SHORTEST:
+    if abs(x1 - x2) <= _STRAIGHT:
         return [Rule(False, (x1 + x2) / 2, min(y1, y2), max(y1, y2))]
     return []
 
@@ -160,11 +161,10 @@ def straight_rule(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
 def _sides(box: Any, *, faint: bool) -> list[Rule]:
     """Return the sides of a rectangle; a thin one is a rule itself."""
     left, top, right, bottom = Box.of(box)
-    x, y = (left + right) / 2, (top + bottom) / 2
     if box.height <= THIN:
-        return straight_rule(left, y, right, y)
+        return [Rule(True, (top + bottom) / 2, left, right)]
     if box.width <= THIN:
-        return straight_rule(x, top, x, bottom)
-    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-    edges = (straight_rule(*one, *other) for one, other in pairwise(corners))
-    return [edge._replace(faint=faint) for found in edges for edge in found]
+        return [Rule(False, (left + right) / 2, top, bottom)]
+    across = (Rule(True, at, left, right, faint) for at in (top, bottom))
+    down = (Rule(False, at, top, bottom, faint) for at in (left, right))
+    return [*across, *down]
