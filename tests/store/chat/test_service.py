@@ -340,6 +340,21 @@ async def test_a_question_that_was_just_sent_is_in_the_session_that_was_left(
     assert [turn.text for turn in store.chat.slice.value.turns][:1] == ["How long?"]
 
 
+async def test_a_chat_without_the_turn_that_was_found_opens_all_the_same(
+    store: Store, service: ScriptedService
+) -> None:
+    first = store.chat.slice.value.session_id
+    sending = store.chat.send("How long?")
+    await store.chat.new("agent")
+    await sending.settled()
+    await store.chat.resume(first or "", 0)
+    assert store.chat.slice.value.found is not None
+    await store.chat.resume(first or "", 99)
+    state = store.chat.slice.value
+    assert state.found is None
+    assert [turn.text for turn in state.turns][:1] == ["How long?"]
+
+
 async def test_a_question_stopped_at_once_is_in_the_session_that_was_left(
     store: Store,
 ) -> None:

@@ -39,30 +39,27 @@ class _Answer:
         self._transport = transport
         self._loop = loop
         self._head: bytes | None = None
-        self._begun = False
+        """Sent with what follows; None before the head is there, empty after it is sent."""
 
     def write(self, data: bytes) -> None:
-        if not self._begun:
-            self._begun, self._head = True, data
-            self._loop.call_soon(self._send_head)
-        elif self._head is not None and len(data) <= _JOINED_BYTES:
-            head, self._head = self._head, None
-            self._transport.write(head + data)
+        if self._head is None:
+            self._head = data
+            self._loop.call_soon(self._send)
         else:
-            self._send_head()
-            self._transport.write(data)
+            self._send(data)
 
     def close(self) -> None:
-        self._send_head()
+        self._send()
         self._transport.close()
 
     def is_closing(self) -> bool:
         return self._transport.is_closing()
 
-    def _send_head(self) -> None:
-        if self._head is not None:
-            head, self._head = self._head, None
-            self._transport.write(head)
+    def _send(self, body: bytes = b"") -> None:
+        head, self._head = self._head or b"", b""
+        joined = (head + body,) if len(body) <= _JOINED_BYTES else (head, body)
+        for data in filter(None, joined):
+            self._transport.write(data)
 
 
 class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):

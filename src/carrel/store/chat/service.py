@@ -173,8 +173,10 @@ class ChatService(Area, Service[ChatState]):
                 self._open(there)
             elif session is None:
                 raise ProblemError(UNREADABLE)
-            if found is not None:
-                conversation, place = self.slice.value.conversation.find(found)
+            conversation = self.slice.value.conversation
+            # Another copy of the chat, read meanwhile, may have fewer turns.
+            if found is not None and found < len(conversation.said):
+                conversation, place = conversation.find(found)
                 self.slice.set(conversation=conversation, found=(place, next(self._searches)))
             if not self.slice.value.draft:
                 await self._load_agent_if_reached()

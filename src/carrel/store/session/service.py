@@ -8,6 +8,7 @@ import importlib
 import logging
 import time
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from carrel.client.http.errors import ClientError, NotFound, ServiceError, Unauthorized, Unreachable
@@ -32,7 +33,6 @@ LOOK_AGAIN = 0.2
 """Poll interval in seconds while a call waits for a server of this machine."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
-UNAUTHORIZED = 401
 CHECK_TIMEOUT = 5.0
 """Timeout of a check in seconds; longer than a connection may take, so that a dead host counts as
 lost."""
@@ -153,7 +153,7 @@ class SessionService(Service[SessionState]):
         """Report a call. The key is checked after one that it was refused."""
         if self._report is not None:
             self._report(call)
-        if call.status == UNAUTHORIZED:
+        if call.status == HTTPStatus.UNAUTHORIZED:
             self._loop.call(self._doubt_key)
 
     def _doubt_key(self) -> None:

@@ -31,7 +31,7 @@ Painted = dict[int, dict[int, tuple[int, str]]]
 """What stands on the terminal: by row and first column, the column after the text, and the text."""
 
 _PICTURE = "\x1bP"
-"""The begin of a picture's data."""
+"""Start of a sixel picture."""
 
 _log = logging.getLogger(__name__)
 
@@ -167,8 +167,8 @@ class _Changes(CompositorUpdate):
                     continue
                 inside = min(end, stop)
                 text = strip.crop(0, inside - x).render(console)
-                # Behind a change all is written: a terminal may take a character for wider. A
-                # picture is, too: what was written over it does not stand in its own row.
+                # Terminals disagree on some widths, so all behind a change is written. So is a
+                # picture: text in other rows may have covered it.
                 changed = changed or row.get(x) != (inside, text) or _PICTURE in text
                 if changed:
                     for other in [at for at in row if at < inside and row[at][0] > x]:

@@ -34,9 +34,7 @@ _LOOSE = str.maketrans({
 })  # fmt: skip
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
 _LETTER = re.compile(r"\s(?![a-z]{2})([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
-"""One alone or before digits, after a blank: fonts of nothing but ₹ give it the code of any.
-
-Most words are ruled out fast."""
+"""A letter alone or before digits: a font that holds only ₹ may give it the code of any letter."""
 _PI_FONT = re.compile("wingdings|webdings|europeanpi", re.IGNORECASE)
 _PI_BULLET = re.compile(r"^[\0-\x1f!-\xff](?= |$)")
 _BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")

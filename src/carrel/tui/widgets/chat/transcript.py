@@ -139,7 +139,8 @@ class Transcript(TextPane):
         if session != self._session:
             self._unfolded.clear()
             self._shares = 1
-        if sought := None if found == self._found else found:
+        sought = found if found != self._found and found and found[0] < len(rows) else None
+        if sought is not None:
             while _first_shown(rows, self._shares) > sought[0]:
                 self._shares += 1
         first = _first_shown(rows, self._shares)
