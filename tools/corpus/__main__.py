@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from corpus.damage import scans
 from corpus.gather import gather
 from corpus.make import make
+from corpus.tagged import take
 
 
 def main() -> None:
@@ -21,7 +22,13 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scans", action="store_true", help="scan pages that are there already")
+    parser.add_argument("--tagged", action="store_true", help="take pages of tagged PDFs in clones")
+    parser.add_argument("--without", default="", help="repositories, or blobs, passed over")
     options = parser.parse_args()
+    if options.tagged:
+        counts = take(options.clones, options.out, set(options.without.split()))
+        print(*(f"{count} {what}" for what, count in counts.most_common()), sep="\n")
+        return
     if options.clones:
         print(f"{gather(options.clones, options.content)} files in {options.content}")
     if options.scans:

@@ -136,13 +136,13 @@ def _set(path: Path, rng: random.Random, dropped: Counter[str]) -> int:
     most = MOST_PAGES[split]
     kept, truth["pages"] = kept[:most], truth["pages"][:most]
     if kept:
-        path.with_suffix(".pdf").write_bytes(_only(plain, kept))
+        path.with_suffix(".pdf").write_bytes(only(plain, kept))
         truth = {"look": look.name, **truth}
         path.with_suffix(".json").write_text(json.dumps(truth, ensure_ascii=False))
     return len(kept)
 
 
-def _only(pdf: bytes, kept: list[int]) -> bytes:
+def only(pdf: bytes, kept: list[int]) -> bytes:
     """Return the document with these pages alone."""
     source = pypdfium2.PdfDocument(pdf)
     if kept == list(range(len(source))):

@@ -2,7 +2,7 @@
 
 import ctypes
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ class Letter:
     right: float
     bottom: float
     colour: tuple[int, int, int]
+    index: int
+    """Among the characters of PDFium's text page."""
 
 
 @dataclass
@@ -52,12 +54,14 @@ def letters(page: pypdfium2.PdfPage) -> Iterator[Letter]:
             pdfium.FPDFText_GetFillColor(layer, index, *map(ctypes.byref, paint))
             left, right, bottom, top = (value.value for value in box)
             red, green, blue, _ = (value.value for value in paint)
-            yield Letter(text, left, height - top, right, height - bottom, (red, green, blue))
+            yield Letter(
+                text, left, height - top, right, height - bottom, (red, green, blue), index
+            )
     finally:
         layer.close()
 
 
-def _line_boxes(found: list[Letter]) -> list[list[float]]:
+def line_boxes(found: list[Letter]) -> list[list[float]]:
     """Return one box a line: letters go on in a line while they overlap it in height."""
     boxes: list[list[float]] = []
     for letter in found:
@@ -146,7 +150,7 @@ def _page(
     for rank, key in enumerate(order):
         leaf = about[key]
         text = _text(leaf, found[key], language)
-        boxes = [[round(value, 2) for value in box] for box in _line_boxes(found[key])]
+        boxes = [[round(value, 2) for value in box] for box in line_boxes(found[key])]
         truth.elements.append(
             {
                 "id": leaf.id,
@@ -164,7 +168,7 @@ def _page(
                 "boxes": boxes,
             }
         )
-    _no_collisions(truth)
+    no_collisions(truth.elements)
     return truth
 
 
@@ -221,11 +225,11 @@ def _part(source: str, drawn: str, words: str) -> str:
     return source[begin:]
 
 
-def _no_collisions(truth: PageTruth) -> None:
+def no_collisions(elements: Sequence[dict[str, Any]]) -> None:
     """Drop a page on which elements lie over each other: a table wider than its column."""
     boxes = [
-        (box, element["id"])
-        for element in truth.elements
+        (box, element["order"])
+        for element in elements
         if element["role"] not in {"formula", "figure_label"}
         for box in element["boxes"]
     ]
@@ -244,6 +248,3 @@ def _no_collisions(truth: PageTruth) -> None:
                 struck += 1
     if struck > 1:
         raise Untrue("elements over each other")
-
-
-Render = Callable[[bool], bytes]

@@ -148,17 +148,19 @@ def _truth(
     shared = np.full((*features.neighbours.shape, len(SHARED)), UNKNOWN, np.int8)
     begun: set[Any] = set()
     for number, label in enumerate(labels):
-        if label is None or label["role"] not in ROLES:
+        if label is None:
             continue
-        roles[number] = ROLES.index(label["role"])
+        if label["role"] in ROLES:
+            roles[number] = ROLES.index(label["role"])
         if label["role"] == "cell":
             flags[number, :3] = (
-                bool(label.get("head")),
+                UNKNOWN if label["head"] is None else label["head"],
                 (label.get("colspan") or 1) > 1,
                 (label.get("rowspan") or 1) > 1,
             )
-        flags[number, 3] = label["id"] not in begun
-        begun.add(label["id"])
+        if label["id"] is not None:
+            flags[number, 3] = label["id"] not in begun
+            begun.add(label["id"])
     for direction, neighbours in enumerate(features.neighbours):
         for number, other in enumerate(neighbours):
             mine, its = labels[number], labels[other] if other < count else None
@@ -168,10 +170,12 @@ def _truth(
 
 
 def _shared(one: dict[str, Any], two: dict[str, Any]) -> list[int]:
-    same = int(one["id"] == two["id"])
+    same = int(one["id"] == two["id"]) if one["id"] and two["id"] else UNKNOWN
     cells = one["role"] == two["role"] == "cell"
     table = int(cells and one["table"] == two["table"])
-    if not table:
+    if not cells and not (one["role"] and two["role"]):
+        table = UNKNOWN
+    if table != 1:
         return [same, UNKNOWN, table, UNKNOWN, UNKNOWN]
     return [same, same, table, _meet(one, two, "row"), _meet(one, two, "column")]
 
