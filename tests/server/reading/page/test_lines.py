@@ -2,7 +2,8 @@
 
 import pytest
 
-from carrel.server.reading.page.lines import font_style
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.lines import font_style, one_line
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,19 @@ from carrel.server.reading.page.lines import font_style
 )
 def test_the_name_of_a_font_says_its_style(font: str, bold: bool, mono: bool) -> None:
     assert font_style(font)[:2] == (bold, mono)
+
+
+@pytest.mark.parametrize(
+    ("letter", "text", "whole"),
+    [
+        ("P", "oker has", "Poker has"),
+        ("I", "n recent years", "In recent years"),
+        ("I", "have", "I have"),
+        ("A", "new one", "A new one"),
+        ("7", "days", "7 days"),
+        ("B", "UT", "B UT"),
+    ],
+)
+def test_a_large_first_letter_is_of_its_word(letter: str, text: str, whole: str) -> None:
+    initial = Line(letter, Box(40, 96, 55, 128), 32)
+    assert one_line([initial, Line(text, Box(60, 100, 120, 108), 8)]).text == whole

@@ -89,3 +89,16 @@ def test_pieces_of_one_line_go_from_left_to_right() -> None:
         ["plain", "bold", "rest"],
         ["next"],
     ]
+
+
+def test_what_is_as_tall_as_several_lines_is_of_the_first_beside_it() -> None:
+    def at(text: str, x: float, y: float, height: float, width: float = 100) -> Line:
+        return Line(text, Box(x, y, x + width, y + height), height)
+
+    lines = [at(f"line {n}", 60, 100 + 10 * n, 8) for n in range(6)]
+    cap, title = at("T", 40, 96, 32, 15), at("A Title", 200, 112, 20)
+    above = at("above", 40, 86, 8)
+    rows = piece_rows([*lines, cap, title, above])
+    assert [[piece.text for piece in row] for row in rows] == [
+        ["above"], ["T", "line 0"], ["line 1", "A Title"], *([line.text] for line in lines[2:]),
+    ]  # fmt: skip

@@ -12,6 +12,8 @@ from carrel.server.reading.page.rules import Rule
 
 _SCRIPT = 0.12
 """Least height of a script above or below its line, as a part of the type's size."""
+_LOST = 0.9
+"""Distance from the line at which type of its size is no script but another line."""
 _QUAD, _WORD, _COLUMN = 0.9, 0.2, 0.75
 """Gaps of a quad, between words of a text, and between columns, as parts of the type's size."""
 _TOGETHER = 0.5
@@ -251,6 +253,8 @@ def _line(parts: Sequence[_Part]) -> str:
         for part in parts
         if part not in main or (not part.limits and abs(part.base - base) > 0.55 * size)
     ]
+    if lost := next((p for p in main if p in scripts and abs(p.base - base) > _LOST * size), None):
+        raise NotRebuilt(lost.latex)
     nuclei = [part for part in parts if part not in scripts]
     if not nuclei:
         nuclei, scripts = list(parts), []

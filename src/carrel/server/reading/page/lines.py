@@ -32,6 +32,8 @@ _SAME_SIZE = 0.05
 """Size tolerance for lines of one text, as a part of their size."""
 _SET_TIGHT = 0.6
 """Maximum gap between lines of one text, as a part of their height."""
+_INITIAL = 2.0
+"""Least height of the large first letter of a text, as a multiple of its lines'."""
 FORMULA = "$$"
 """Start of a formula on a line of its own."""
 _FORMULA = re.compile(r"\$(?! )[^$]*[\\^_{][^$]*\$")
@@ -172,11 +174,20 @@ def one_line(pieces: Sequence[Line]) -> Line:
         gap = piece.box.left - whole.box.right
         # Keep pieces that OCR found apart separate, however large the letters.
         apart = bool(whole.read and piece.read) or gap > _TOGETHER * piece.box.height
+        apart = apart and not _is_initial(whole, piece)
         spaces = int(apart)
         if mono:
             spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
         whole = whole.followed_by(piece, " " * spaces)
     return whole
+
+
+def _is_initial(first: Line, following: Line) -> bool:
+    """Return whether a piece is the large first letter of the word that follows."""
+    large = first.box.height > _INITIAL * following.box.height and len(first.text) == 1
+    # "A" and "I" may be words.
+    word = first.text in "AI" and len(following.text.split()[0]) > 2
+    return large and first.text.isupper() and following.text[:1].islower() and not word
 
 
 @lru_cache

@@ -30,6 +30,8 @@ _SPACES = 3
 """Fewest blanks that show the usual one."""
 _LEVEL = 0.55
 """Least part of the lower piece's height that two pieces on one line share."""
+_TALL = 1.8
+"""Least height of what stands beside several lines, as a multiple of the usual one."""
 _NARROW = 0.33
 """Narrowest gap that parts words where wide ones stand above or below, as a part of the height."""
 _ALIGNED = 0.05
@@ -184,13 +186,20 @@ def _cuts(
 
 
 def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
-    """Group pieces by height on the page, each group from left to right."""
-    found: list[list[T]] = []
+    """Group pieces by height on the page, each group from left to right.
+
+    What is as tall as several lines, such as a large first letter, is of the first beside it.
+    """
+    found, tall = list[list[T]](), list[T]()
     top = bottom = 0.0
-    for piece in sorted(pieces, key=lambda piece: piece.box.top + piece.box.bottom):
+    ordered = sorted(pieces, key=_middle)
+    heights = sorted(piece.box.height for piece in ordered)
+    for piece in ordered:
         _, high, _, low = piece.box
         shared = min(bottom, low) - max(top, high)
-        if found and shared > _LEVEL * min(bottom - top, low - high):
+        if low - high > _TALL * heights[len(heights) // 2]:
+            tall.append(piece)
+        elif found and shared > _LEVEL * min(bottom - top, low - high):
             found[-1].append(piece)
             # Keep the height of the line itself: a raised mark must not widen it.
             if low - high > bottom - top:
@@ -198,10 +207,29 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
         else:
             found.append([piece])
             top, bottom = high, low
+    for piece in tall:
+        beside = next((row for row in found if _are_beside(row, piece)), None)
+        if beside:
+            beside.append(piece)
+        else:
+            found.append([piece])
+    if tall:
+        found.sort(key=lambda row: _middle(row[0]))
     for row in found:
         if len(row) > 1:
             row.sort(key=lambda piece: piece.box.left)
     return found
+
+
+def _middle(piece: Line | Region) -> float:
+    return piece.box.top + piece.box.bottom
+
+
+def _are_beside(row: Sequence[Line | Region], piece: Line | Region) -> bool:
+    """Return whether a row is level with a taller piece, and no part of it above or below that."""
+    box = row[0].box
+    level = box.shared_height(piece.box) > _LEVEL * min(box.height, piece.box.height)
+    return level and all(other.box.shared_width(piece.box) <= 0 for other in row)
 
 
 def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[Line]:

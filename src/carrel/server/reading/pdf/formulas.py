@@ -4,6 +4,7 @@ Those within a line are liteparse's, but for marks and ordinals that it takes fo
 """
 
 import ctypes
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -22,8 +23,10 @@ _INLINE = re.compile(r"\$[^$]+\$[.,;]?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NUMBER = re.compile(r"\((\w{1,3}([.-]\w{1,3})*)\)")
 _ORDINAL = re.compile(r"\$(\d+)\^\{(st|nd|rd|th|er|e|o|a)\}\$")
-_MARK_FIRST = re.compile(r"(?<=\w)( ?)\$([,;:.]+)(?=[^$]*[\\_^][^$]*\$)")
+_MARK_FIRST = re.compile(r"(?:(?<=\w)|^)( ?)\$([,;:.]+)(?=[^$]*[\\_^][^$]*\$)")
 """The marks after a word, at the start of the formula that follows it."""
+_SAYS = re.compile(r"[A-Za-z\\]")
+"""What a number, a formula of signs and digits alone, has not."""
 _PROSE, _PROSE_LINE = 3, 4
 """Fewest words of a piece of text that is no part of a formula, and of its whole line."""
 _LEAST_MATH = 0.2
@@ -184,6 +187,8 @@ def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
             latex = latex_of(row, inside)
         except NotRebuilt:
             return []
+        if not _SAYS.search(latex):
+            return []
         size = max(glyph.size for glyph in row)
         made.append(_item(f"{FORMULA}{latex}{FORMULA}", box, size))
     return made
@@ -218,6 +223,7 @@ def _bars(page: Any, space: PageSpace) -> Iterator[Rule]:
 def _glyphs(text_page: Any, space: PageSpace) -> Iterator[Glyph]:
     """Yield the glyphs with ink."""
     x, y, flags = ctypes.c_double(), ctypes.c_double(), ctypes.c_int()
+    matrix = raw.FS_MATRIX()
     name = ctypes.create_string_buffer(200)
     for number in range(text_page.count_chars()):
         bounds = text_page.get_charbox(number)
@@ -226,6 +232,8 @@ def _glyphs(text_page: Any, space: PageSpace) -> Iterator[Glyph]:
         raw.FPDFText_GetCharOrigin(text_page, number, x, y)
         raw.FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
         base = space.to_layout((x.value, y.value, x.value, y.value)).top
-        size = raw.FPDFText_GetFontSize(text_page, number)
+        raw.FPDFText_GetMatrix(text_page, number, matrix)
+        # Some files declare one point for every font and scale it.
+        size = raw.FPDFText_GetFontSize(text_page, number) * math.hypot(matrix.c, matrix.d)
         text = chr(raw.FPDFText_GetUnicode(text_page, number))
         yield Glyph(text, space.to_layout(bounds), base, size, name.value.decode(errors="replace"))
