@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from carrel.server.reading.layout.blocks import PageParts
-from carrel.server.reading.layout.text_blocks import block_region, text_blocks
+from carrel.server.reading.layout.text_blocks import TextBlock, block_region, text_blocks
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
 from carrel.server.reading.page.hyphens import join_lines, words_of
 from carrel.server.reading.page.lines import one_line
@@ -466,3 +466,24 @@ def test_a_numbered_line_that_a_sentence_goes_on_from_is_no_heading() -> None:
 def test_a_salutation_is_no_heading() -> None:
     assert _seen_as("heading", _line("Dear Mr. Gans,", 100)) == [("text", "Dear Mr. Gans,")]
     assert _seen_as("heading", _line("Rooms, lamps", 100)) == [("heading", "Rooms, lamps")]
+
+
+@pytest.mark.parametrize(
+    ("above", "width", "below", "text"),
+    [
+        ("Duration: day", 80, "Project: Q4 and its", "Duration: day\nProject: Q4 and its"),
+        ("出席委員は", 80, "委員長は平山たかお", "出席委員は\n委員長は平山たかお"),
+        ("出席委員は", 150, "委員長は平山たかお", "出席委員は委員長は平山たかお"),
+    ],
+)
+def test_a_line_of_an_item_begins_anew_where_the_next_word_had_room(
+    above: str, width: float, below: str, text: str
+) -> None:
+    lines = (_line(above, 0, width=width), _line(below, 12, width=160))
+    assert block_region(TextBlock("list_item", lines), frozenset(), 800).text == text
+
+
+def test_a_sign_of_a_speaker_begins_an_item_as_a_bullet_does() -> None:
+    said = "委員長の平山たかおです。本日はお忙しい中お集まりいただきありがとうございます"
+    turns = [_full(f"{sign}{said}", 100 + 12 * n) for n, sign in enumerate("◆◎")]
+    assert [kind for kind, _ in _texts(*turns, *BODY)][:2] == ["list_item", "list_item"]

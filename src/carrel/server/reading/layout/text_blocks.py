@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Kind, Line, Region, split_when
-from carrel.server.reading.page.hyphens import ends_in_hyphen, join_lines
+from carrel.server.reading.page.hyphens import ends_in_hyphen, first_word, join_lines
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
@@ -40,8 +40,8 @@ _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
 _FLOWING = _PLAIN | {"list_item"}
 """Roles of running text: all lines of a block have the first line's."""
-_SURE = 0.9
-"""Least likelihood that two lines are one block for certain."""
+_SURE, _CERTAIN = 0.9, 0.97
+"""Least likelihood that two lines are one block, and that one goes on over a gutter."""
 _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
@@ -208,7 +208,7 @@ def _join_pieces(
                 joined = True
             joined = joined and max(one, other) not in labelled
         elif joined or (chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])):
-            joined = chance >= _SURE or not flush.issuperset((one, other))
+            joined = chance >= _CERTAIN or not flush.issuperset((one, other))
         if joined and not _BULLET.match(texts[max(one, other)]):
             sets.join(one, other)
     return sets
@@ -315,7 +315,7 @@ def block_region(block: TextBlock, words: Collection[str], height: float) -> Reg
         return Region(kind, box, _verbatim(lines), lines=lines)
     parts = (
         [lines]
-        if kind != "paragraph"
+        if kind not in ("paragraph", "list_item")
         else split_when(lines, lambda above, line: _is_deliberate_break(above, line, box.right))
     )
     text = "\n".join(join_lines(part, words) for part in parts)
@@ -331,7 +331,7 @@ def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:
     """Return whether the break of a line is deliberate: the next word would have fitted."""
     if ends_in_hyphen(above.text) or line.text[:1].islower():
         return False
-    word = line.text.split(" ", 1)[0]
+    word = first_word(line.text)
     letter = line.box.width / max(1, len(line.text))
     return right - above.box.right > letter * (len(word) + 2)
 

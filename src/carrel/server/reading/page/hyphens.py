@@ -21,6 +21,11 @@ def ends_in_hyphen(text: str) -> bool:
     return text.endswith(_HYPHENS) and text[-2:-1].isalnum()
 
 
+def first_word(text: str) -> str:
+    """Return what a line cannot break within at its beginning."""
+    return text[:2] if _UNSPACED.match(text) else text.split(" ", 1)[0]
+
+
 def join_lines(lines: Iterable[Line], words: Collection[str] = ()) -> str:
     """Join consecutive lines into one paragraph and rejoin words split at line ends.
 
