@@ -400,6 +400,22 @@ def test_a_paragraph_is_whole_where_the_model_doubts_a_lines_role(role: Role) ->
     assert _roles_seen(roles, *BODY) == [("text", 9)]
 
 
+def test_a_paragraph_is_whole_where_the_model_takes_its_last_line_for_a_heading() -> None:
+    assert _roles_seen(["text", "text", "heading"], *BODY[:3]) == [("text", 3)]
+    assert _roles_seen(["heading", "heading"], *BODY[:2]) == [("heading", 2)]
+
+
+def test_a_line_that_ocr_read_is_no_heading_where_a_paragraph_goes_on_below_it() -> None:
+    read = [line._replace(read=(Word(line.text, 1.0),)) for line in BODY]
+    found = PageParts(PageFrame(595, 842), lines=read).reading
+    assert found is not None
+    roles = np.zeros_like(found.view.roles)
+    roles[0, ROLES.index("heading")] = roles[1:, ROLES.index("text")] = 1
+    shared = np.full_like(found.view.shared, 0.6)
+    page = replace(found, view=replace(found.view, roles=roles, shared=shared))
+    assert [block.role for block in text_blocks(page, range(len(read)))] == ["text"]
+
+
 def test_a_line_in_pieces_stays_in_its_paragraph_where_the_model_doubts_one() -> None:
     pieces = [_line("following orders, in", 536, width=120), _full("supersession of", 536, 190)]
     lines = [*BODY[:3], *pieces, *BODY[4:7]]

@@ -98,6 +98,11 @@ def text_blocks(
     _find_first_lines(page, stacked, roles)
     plain = {number for number in numbers if roles[number] == "text"}
     for above, below, chance in stacked:
+        both = roles[above], roles[below]
+        if chance > _SURE and "heading" in both and not _FLOWING.isdisjoint(both):
+            # One of the roles is wrong.
+            heading = page.view.role("heading")[[above, below]].mean() > _LIKELY
+            roles[above] = roles[below] = "heading" if heading else both[both[0] == "heading"]
         flowing = chance > _SURE and {roles[above], roles[below]} <= _FLOWING
         if flowing and not _BULLET.match(page.pieces[below].text):
             roles[below] = roles[above]
@@ -105,14 +110,7 @@ def text_blocks(
     pairs = [pair for pair in every if pair[1] in inside and pair[2] in inside]
     sets = _join_pieces(page, pairs, stacked, roles)
     _join_values(page, pairs, sets, roles)
-    blocks = [
-        _block(
-            [page.pieces[number] for number in group],
-            [roles[number] for number in group],
-            plain=not plain.isdisjoint(group),
-        )
-        for group in sets.groups(sorted(set(numbers)))
-    ]
+    blocks = [_block(page, roles, group, plain) for group in sets.groups(sorted(set(numbers)))]
     # Items without a mark begin at one edge.
     edges = [block.lines[0].box for block in blocks if block.role == "list_item"]
     return [
@@ -165,7 +163,7 @@ def _find_first_lines(
             wide = above.box.width > _WIDE * below.box.width
             amid = heading and below.text[:1].islower()
             # OCR knows no weights.
-            alike = wide and not above.read and adjoin(above, below)
+            alike = wide and adjoin(above, below) and not (above.read and begins[other])
             if alike and (amid or not _MARKER.match(above.text)):
                 roles[one] = "text"
 
@@ -214,9 +212,12 @@ def _join_pieces(
     return sets
 
 
-def _block(pieces: Sequence[Line], roles: Sequence[Role], *, plain: bool) -> TextBlock:
-    """Return the block of some pieces with their roles, in which there may be `plain` text."""
-    role = max(dict.fromkeys(roles), key=roles.count)
+def _block(
+    page: PageReading, roles: Sequence[Role], group: Sequence[int], plain: Collection[int]
+) -> TextBlock:
+    """Return the block of a group of pieces with their roles; those in `plain` are text."""
+    pieces, own = [page.pieces[number] for number in group], [roles[number] for number in group]
+    role = max(dict.fromkeys(own), key=own.count)
     # A text layer says in which type code is set.
     if role == "code" and not any(piece.mono or piece.read for piece in pieces):
         role = "text"
@@ -225,7 +226,8 @@ def _block(pieces: Sequence[Line], roles: Sequence[Role], *, plain: bool) -> Tex
     if role in _PLAIN and _BULLET.match(block.lines[0].text):
         block = replace(block, role="list_item")
     salutation = role == "heading" and block.lines[-1].text.endswith(",")
-    return replace(block, role="text") if salutation or (plain and block.is_unmarked) else block
+    prose = salutation or (block.is_unmarked and any(number in plain for number in group))
+    return replace(block, role="text") if prose else block
 
 
 def _join_values(

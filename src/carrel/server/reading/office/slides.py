@@ -118,10 +118,9 @@ def _points(series: Any, *kinds: str) -> list[str]:
 
 def _number(text: str) -> str:
     """Return a number without the digits that binary fractions add, any other text unchanged."""
-    try:
+    with suppress(ValueError):
         return f"{float(text):.12g}" if text else ""
-    except ValueError:
-        return text
+    return text
 
 
 def _picture(shape: Any) -> bytes | None:
@@ -190,10 +189,9 @@ def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
 
 def _link(run: Any) -> str:
     """Return the address of a run's link, empty if it has none or the file lacks it."""
-    try:
+    with suppress(KeyError):
         return run.hyperlink.address or ""
-    except KeyError:
-        return ""
+    return ""
 
 
 def _table(table: Any) -> Table:
