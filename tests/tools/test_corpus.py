@@ -3,8 +3,10 @@
 import json
 import os
 import random
+import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import pypdfium2
 import pytest
@@ -14,12 +16,18 @@ from hypothesis import strategies as st
 from benchmarks.unseen.distance import Node, likeness, tree_distance
 from benchmarks.unseen.scoring import score, table_likeness
 from benchmarks.unseen.structure import Structure, Truth, answer, truth
+from corpus.compose import Composer
 from corpus.damage import moved, scan
 from corpus.document import Document
+from corpus.document import number as numbered
+from corpus.freehand import Freehand
 from corpus.looks import Look
 from corpus.make import make
+from corpus.sources import Library
+from corpus.tagged import page_truth
 from corpus.truth import letters
 from corpus.typesetters import reportlab_
+from corpus.webpage import Page
 from support.tables import Grid
 
 _PROSE = "The reading room opens at nine and closes at six, and a lamp stands on every desk. "
@@ -109,6 +117,101 @@ def test_a_scan_keeps_the_truth_and_has_no_letters(made: Path, tmp_path: Path) -
 
 def test_a_box_that_is_not_turned_stays() -> None:
     assert moved([10, 20, 30, 40], 600, 800, 0.0) == [10, 20, 30, 40]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_each_text_of_a_page_in_its_own_html_has_its_number(content: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    composer = Composer(Library(content), "en", 1, rng)
+    document = Freehand(composer).document()
+    leaves = numbered(document)
+    written = re.findall(r'data-leaf="(\d+)"', Page(document, Look(), twin=True).html())
+    margins = {leaf.id for leaf in document.margins.leaves()}
+    assert sorted(map(int, written)) == sorted(set(leaves) - margins)
+
+
+_Text = tuple[str, str, float, float]
+"""A kind, and a text with its place from the lower left corner."""
+_LONG: _Text = ("P", (_PROSE.strip() + "\n") * 4, 72, 700)
+_CELLS: list[list[_Text]] = [
+    [("TH", "place", 72, 560), ("TH", "loans", 220, 560), ("TH", "share", 340, 560)],
+    [("TD", "Oslo", 72, 540), ("TD", "412", 220, 540), ("TD", "0.62", 340, 540)],
+    [("TD", "Bergen", 72, 520), ("TD", "207", 220, 520), ("TD", "0.38", 340, 520)],
+]
+
+
+def _tagged(texts: list[_Text], rows: list[list[_Text]]) -> bytes:
+    """Return a page with its structure tree: texts, then a table."""
+    tree: dict[int, str] = {}
+    content: list[str] = []
+    owners: list[int] = []
+
+    def leaf(parent: int, kind: str, text: str, x: float, y: float) -> int:
+        owner, mark = 10 + len(tree), len(owners)
+        tree[owner] = f"<</S/{kind}/P {parent} 0 R/Pg 3 0 R/K {mark}>>"
+        owners.append(owner)
+        lines = " ".join(f"({line}) Tj T*" for line in text.split("\n"))
+        font = f"/F {20 if kind == 'H1' else 10} Tf"
+        content.append(f"/{kind}<</MCID {mark}>>BDC BT {font} {x} {y} Td 12 TL {lines} ET EMC")
+        return owner
+
+    def branch(parent: int, kind: str) -> int:
+        owner = 10 + len(tree)
+        tree[owner] = f"<</S/{kind}/P {parent} 0 R/K []>>"
+        return owner
+
+    def grow(owner: int, kids: list[int]) -> None:
+        told = " ".join(f"{kid} 0 R" for kid in kids)
+        tree[owner] = tree[owner].replace("[]", f"[{told}]")
+
+    tops = [leaf(6, *text) for text in texts]
+    if rows:
+        tops.append(table := branch(6, "Table"))
+        lines = [branch(table, "TR") for _ in rows]
+        grow(table, lines)
+        for line, cells in zip(lines, rows, strict=True):
+            grow(line, [leaf(line, *cell) for cell in cells])
+    stream = "\n".join(content)
+    tree[6] = "<</S/Document/P 5 0 R/K []>>"
+    grow(6, tops)
+    objects = {
+        1: "<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked true>>/StructTreeRoot 5 0 R>>",
+        2: "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        3: "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/StructParents 0"
+        "/Resources<</Font<</F 8 0 R>>>>>>",
+        4: f"<</Length {len(stream)}>>stream\n{stream}\nendstream",
+        5: "<</Type/StructTreeRoot/K 6 0 R/ParentTree 7 0 R>>",
+        7: f"<</Nums[0 [{' '.join(f'{owner} 0 R' for owner in owners)}]]>>",
+        8: "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        **tree,
+    }
+    written = "".join(f"{name} 0 obj{body}\nendobj\n" for name, body in objects.items())
+    return f"%PDF-1.7\n{written}trailer<</Size {max(objects) + 1}/Root 1 0 R>>\n%%EOF".encode()
+
+
+def _told(texts: list[_Text], rows: list[list[_Text]]) -> list[dict[str, Any]]:
+    with pypdfium2.PdfDocument(_tagged(texts, rows)) as document:
+        found: list[dict[str, Any]] = page_truth(document[0])["elements"]
+        return found
+
+
+def test_a_structure_tree_tells_headings_paragraphs_and_tables() -> None:
+    told = _told([("H1", "Loans", 72, 760), _LONG], _CELLS)
+    assert [(one["role"], one["level"]) for one in told[:2]] == [("heading", 1), ("text", None)]
+    cells = {one["text"]: (one["row"], one["column"], one["head"]) for one in told[2:]}
+    assert cells["loans"] == (0, 1, True)
+    assert cells["0.38"] == (2, 2, False)
+
+
+def test_a_tree_whose_columns_cross_tells_no_table() -> None:
+    crossed: list[_Text] = [("TD", "Bergen", 340, 520), ("TD", "207", 72, 520)]
+    told = _told([("H1", "Loans", 72, 760), _LONG], [*_CELLS[:2], crossed])
+    assert [one["role"] for one in told] == ["heading", "text"]
+
+
+def test_a_paragraph_that_may_be_anything_has_no_role() -> None:
+    told = _told([("P", "Loans of the reading rooms", 72, 760), _LONG], [])
+    assert [one["role"] for one in told] == [None, "text"]
 
 
 def test_an_answer_as_the_truth_scores_one(made: Path) -> None:

@@ -121,10 +121,10 @@ class Composer:
             style = rng.choices(("", "italic", "bold"), (20, 1, 1))[0]
             pieces.append(Run((blank if k else "") + rng.choice(self.voice.sentences), style))  # type: ignore[arg-type]
             if blank and rng.random() < 0.08:
-                pieces += self._aside_in_line()
+                pieces += self.aside_in_line()
         return Paragraph(Leaf(tuple(pieces), role), kind)
 
-    def _aside_in_line(self) -> list[Run]:
+    def aside_in_line(self) -> list[Run]:
         """Return a number or a small formula amid a text: lines may begin with it."""
         rng = self.rng
         number, letter = rng.randint(1, 400), rng.choice("abcknpqrtxyzαβλμσ")

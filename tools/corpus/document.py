@@ -245,6 +245,33 @@ class Beside:
 
 
 @dataclass
+class Piece:
+    """A leaf in an HTML element with a style of its own; `inside` stands for its plain words."""
+
+    leaf: Leaf
+    style: str = ""
+    tag: str = "p"
+    inside: str = ""
+
+    def leaves(self) -> Iterator[tuple[int, Leaf]]:
+        yield 0, self.leaf
+
+
+@dataclass
+class Markup:
+    """HTML with leaves and blocks in it, which only what sets HTML can set."""
+
+    parts: "list[str | Piece | Block]"
+
+    @property
+    def blocks(self) -> "list[Block]":
+        return [part for part in self.parts if not isinstance(part, str)]
+
+    def leaves(self) -> Iterator[tuple[int, Leaf]]:
+        yield from _inside(self.blocks)
+
+
+@dataclass
 class PageBreak:
     def leaves(self) -> Iterator[tuple[int, Leaf]]:
         yield from ()
@@ -263,6 +290,8 @@ Block = (
     | References
     | Box
     | Beside
+    | Piece
+    | Markup
     | PageBreak
 )
 
@@ -314,7 +343,7 @@ def _tables(blocks: Iterable[Block]) -> Iterator[Table]:
     for block in blocks:
         if isinstance(block, Table):
             yield block
-        elif isinstance(block, Box):
+        elif isinstance(block, Box | Markup):
             yield from _tables(block.blocks)
         elif isinstance(block, Beside):
             for side in block.sides:

@@ -19,6 +19,7 @@ import pypdfium2
 
 from corpus.compose import Composer, draw_language
 from corpus.document import number
+from corpus.freehand import Freehand
 from corpus.looks import KEPT_APART, kept_look, random_look
 from corpus.sources import Library
 from corpus.truth import Untrue, pages
@@ -62,11 +63,12 @@ class Made:
 def make(content: Path, out: Path, split: str, typesetter: str, wanted: int, seed: int) -> Made:
     """Fill `OUT/SPLIT/TYPESETTER`.
 
-    `typesetter` may name a kept look after it: "weasyprint-journal". Documents are set in a process
+    `typesetter` may name a kept look after it: "weasyprint-journal"; "weasyprint-freehand" sets
+    what only HTML can, in random looks. Documents are set in a process
     of their own: one that crashes its typesetter, or holds it up, is dropped.
     """
     program, _, kept = typesetter.partition("-")
-    if program not in MODULES or (kept and kept not in KEPT_APART):
+    if program not in MODULES or kept not in {"", "freehand", *KEPT_APART}:
         raise SystemExit(f"No typesetter {typesetter}: {', '.join(MODULES)}, or one with -LOOK.")
     folder = out / split / typesetter
     folder.mkdir(parents=True, exist_ok=True)
@@ -124,12 +126,13 @@ def _document(path: Path, seed: str) -> tuple[int, Counter[str]]:
 
 def _set(path: Path, rng: random.Random, dropped: Counter[str]) -> int:
     split, typesetter = path.parts[-3:-1]
-    program, _, kept_apart = typesetter.partition("-")
+    program, _, kind = typesetter.partition("-")
     setter = import_module(f"corpus.typesetters.{MODULES[program]}")
-    look = kept_look(kept_apart, rng) if kept_apart else random_look(rng)
+    look = kept_look(kind, rng) if kind in KEPT_APART else random_look(rng)
     look = getattr(setter, "fitted", lambda look, rng: look)(look, rng)
-    language = draw_language(_library, rng, LATIN if kept_apart else LANGUAGES.get(program))
-    document = Composer(_library, language, look.columns, rng, look.numbered).document()
+    language = draw_language(_library, rng, LATIN if kind in KEPT_APART else LANGUAGES.get(program))
+    composer = Composer(_library, language, look.columns, rng, look.numbered)
+    document = Freehand(composer).document() if kind == "freehand" else composer.document()
     number(document)
     plain, twin = setter.set_both(document, look)
     kept, truth = pages(plain, twin, document, typesetter, dropped)

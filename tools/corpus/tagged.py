@@ -207,7 +207,7 @@ def page_truth(page: pypdfium2.PdfPage) -> dict[str, Any]:
     if page.get_rotation() or any(page.get_mediabox()[:2]) or any(page.get_cropbox()[:2]):
         raise Untrue("a turned or cut page")
     drawn = [one for one in letters(page) if -1 < one.left < width and -1 < one.top < height]
-    if not 60 < len(drawn) < 9_000:
+    if not 150 < len(drawn) < 9_000:
         raise Untrue("few letters or very many")
     if sum("\ue000" <= one.text <= "\uf8ff" or one.text == "\ufffd" for one in drawn) > 0.05 * len(
         drawn
@@ -358,19 +358,16 @@ def _is_text(tag: Tag, lines: Sequence[Sequence[float]], body: float, width: flo
         return False
     long = max(box[2] - box[0] for box in lines) > 0.3 * width
     if len(lines) > 3 and long:
-        return True
+        wide = sorted(box[2] - box[0] for box in lines[:-1])
+        return wide[0] > 0.6 * wide[-1]
     whole = text[:1].isupper() and text.endswith((".", "?", "!", "。"))
     return whole and (long or len(lines) > 2)
 
 
 def _is_torn(tag: Tag, lines: Sequence[Sequence[float]]) -> bool:
     """Whether a paragraph has gaps in its lines, or lines of several paragraphs."""
-    if tag.kind != "TOCI":
-        # A mark and its item may stand apart.
-        for one, two in pairwise(tag.letters[6 if tag.kind in {"LI", "Note"} else 0 :]):
-            level = abs(one.top + one.bottom - two.top - two.bottom) < one.bottom - one.top
-            if level and two.left - one.right > 2.2 * tag.size:
-                return True
+    if tag.kind != "TOCI" and _has_gap(tag):
+        return True
     if len(lines) < 2:
         return False
     sizes = sorted(size for size, _ in tag.look)
@@ -378,6 +375,20 @@ def _is_torn(tag: Tag, lines: Sequence[Sequence[float]]) -> bool:
         return True
     downs = [two[3] - one[3] for one, two in pairwise(lines) if two[3] - one[3] > 0.6 * tag.size]
     return bool(downs) and max(downs) > max(1.7 * statistics.median(downs), 2.3 * tag.size)
+
+
+def _has_gap(tag: Tag) -> bool:
+    """Whether letters of a line stand much further apart than its words do."""
+    gaps: list[list[float]] = [[]]
+    # A mark and its item may stand apart.
+    for one, two in pairwise(tag.letters[6 if tag.kind in {"LI", "Note"} else 0 :]):
+        if abs(one.top + one.bottom - two.top - two.bottom) >= one.bottom - one.top:
+            gaps.append([])
+        elif two.left - one.right > 0.15 * tag.size:
+            gaps[-1].append(two.left - one.right)
+    return any(
+        max(line) > max(2.2 * tag.size, 1.6 * statistics.median(line)) for line in gaps if line
+    )
 
 
 def _is_cut(one: Tag, two: Tag) -> bool:
@@ -397,9 +408,9 @@ def _is_table(cells: list[Tag]) -> bool:
     rows = sorted({cell.row for cell in cells if cell.row is not None})
     columns = {cell.column for cell in cells}
     sizes = [len(cell.letters) for cell in cells]
-    if len(rows) < 2 or len(columns) < 2 or len(cells) < 4 or max(sizes) > 420:
+    if len(rows) < 2 or len(columns) < 2 or len(cells) < 4 or max(sizes) > 900:
         return False
-    if statistics.mean(sizes) > 110 or any(cell.paragraphs > 1 for cell in cells):
+    if statistics.mean(sizes) > 150 or any(cell.paragraphs > 1 for cell in cells):
         return False
     boxes = {
         id(cell): (

@@ -16,8 +16,10 @@ from corpus.document import (
     Heading,
     Items,
     Leaf,
+    Markup,
     PageBreak,
     Paragraph,
+    Piece,
     References,
     Table,
     colour,
@@ -135,6 +137,13 @@ class Page:
                 return f'<div class="{kind}">{self._blocks(block.blocks)}</div>'
             case Beside():
                 return self._beside(block)
+            case Piece():
+                start = self._open(block.tag, block.leaf, "", block.style)
+                return f"{start}{block.inside or self._words(block.leaf)}</{block.tag}>"
+            case Markup():
+                return "".join(
+                    part if isinstance(part, str) else self._block(part) for part in block.parts
+                )
             case PageBreak():
                 return '<div class="break"></div>'
 

@@ -196,6 +196,8 @@ class Source:
                     yield from self._blocks(side)
             case PageBreak():
                 yield ".bp"
+            case _:
+                raise TypeError("Only HTML sets a page's own HTML.")
 
     def _heading(self, block: Heading) -> Iterator[str]:
         style = self.look.heading(block.leaf.level or 1)

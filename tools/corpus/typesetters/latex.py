@@ -263,6 +263,8 @@ class Program:
                 return "\\par\\medskip\\noindent " + "\\hfill ".join(sides) + "\\par\\medskip"
             case PageBreak():
                 return r"\clearpage"
+            case _:
+                raise TypeError("Only HTML sets a page's own HTML.")
 
     def _heading_words(self, block: Heading) -> str:
         style = self.look.heading(block.leaf.level or 1)

@@ -248,6 +248,8 @@ class Setter:
                 return [Grid([sides], widths, style=[("VALIGN", (0, 0), (-1, -1), "TOP")])]
             case PageBreak():
                 return [NewPage()]
+            case _:
+                raise TypeError("Only HTML sets a page's own HTML.")
 
     def _heading(self, block: Heading) -> Flowable:
         style = self.look.heading(block.leaf.level or 1)

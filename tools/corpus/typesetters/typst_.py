@@ -243,6 +243,8 @@ class Program:
                 return f"grid(columns: ({widths},), gutter: 12pt, {sides})"
             case PageBreak():
                 return "pagebreak(weak: true)"
+            case _:
+                raise TypeError("Only HTML sets a page's own HTML.")
 
     def _heading_text(self, block: Heading, *, size: bool = True) -> str:
         style = self.look.heading(block.leaf.level or 1)
