@@ -11,7 +11,7 @@ from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Wo
 from carrel.server.reading.page.hyphens import join_lines, words_of
 from carrel.server.reading.page.lines import one_line
 from carrel.server.reading.page_model.network import ROLES, Role
-from carrel.server.reading.tables.decode import UPRIGHT
+from carrel.server.reading.page_model.tags import UPRIGHT
 from support.layouts import item_of, laid_out
 
 

@@ -32,6 +32,7 @@ from carrel.server.reading.page.rules import Rule, Shade
 from carrel.server.reading.page_model.features import Surroundings, page_features
 from carrel.server.reading.page_model.network import look
 from carrel.server.reading.page_model.pieces import UPRIGHT, mirrored_rows, page_pieces
+from carrel.server.reading.page_model.tags import TaggedText, with_tags
 from carrel.server.reading.tables.decode import PageReading
 from carrel.server.reading.tables.find import find_tables
 
@@ -52,7 +53,8 @@ class PageParts:
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
     OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
     frame tables. `figures` are the `pictures` without a background, `drawings` are charts and
-    diagrams drawn with vector graphics. `fields` are those of a form.
+    diagrams drawn with vector graphics. `fields` are those of a form, `tagged` is what a tagged
+    file says of its text.
     """
 
     frame: PageFrame
@@ -66,6 +68,7 @@ class PageParts:
     shades: Sequence[Shade] = ()
     fields: Sequence[Box] = ()
     pictures: Sequence[Box] = ()
+    tagged: Sequence[TaggedText] = ()
 
     @property
     def text_boxes(self) -> list[Box]:
@@ -89,7 +92,7 @@ class PageParts:
     def look_at(pages: Sequence["PageParts"]) -> None:
         """Read the text of several pages together: one by one takes longer."""
         texts = [page_pieces(page.items, page.lines, page.rules, page.links) for page in pages]
-        seen, read = [], list[tuple[PageParts, list[Line], bool]]()
+        seen, read = [], list[tuple[PageParts, list[Line], bool, Sequence[TaggedText]]]()
         for page, rows in ((page, rows) for page, rows in zip(pages, texts, strict=True) if rows):
             width, height = page.frame.upright_size
             from_right = runs_from_right(piece.text for row in rows for piece in row)
@@ -98,11 +101,14 @@ class PageParts:
             drawn = (found.rules, found.shades, [*found.figures, *found.drawings])
             around = Surroundings(width, height, *drawn, scanned=not page.items)
             seen.append((rows, around))
-            read.append((page, [piece for row in rows for piece in row], from_right))
+            pieces = [piece for row in rows for piece in row]
+            read.append((page, pieces, from_right, found.tagged))
         features = page_features(seen) if seen else []
         parts = (features[at : at + _TOGETHER] for at in range(0, len(features), _TOGETHER))
         views = [view for part in parts for view in look(part)]
-        for (page, pieces, from_right), view in zip(read, views, strict=True):
+        for (page, pieces, from_right, tagged), view in zip(read, views, strict=True):
+            if tagged:
+                view = fenced("tags", with_tags, view, pieces, tagged) or view
             vars(page)["reading"] = PageReading(pieces, view, from_right)
 
     def heading_styles(self) -> Iterator[HeadingStyle]:
@@ -119,7 +125,8 @@ class PageParts:
         turned: dict[str, Any] = {
             name: [part.mirrored(width) for part in getattr(self, name)] for name in drawn
         }
-        return replace(self, **turned)
+        tagged = [(box.mirrored(width), tag) for box, tag in self.tagged]
+        return replace(self, tagged=tagged, **turned)
 
 
 def page_layout(

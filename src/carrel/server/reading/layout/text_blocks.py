@@ -11,7 +11,8 @@ from carrel.server.reading.page.hyphens import ends_in_hyphen, first_word, join_
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
-from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Pair, Sets
+from carrel.server.reading.page_model.tags import UPRIGHT
+from carrel.server.reading.tables.decode import PageReading, Pair, Sets
 
 _LIKELY = 0.5
 _POSSIBLE = 0.05

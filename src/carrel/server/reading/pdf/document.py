@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pypdfium2
 from PIL import Image
+from pypdfium2 import raw
 
 from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.fence import fenced
@@ -29,6 +30,7 @@ from carrel.server.reading.pdf.garbage import is_garbage
 from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
+from carrel.server.reading.pdf.structure import tagged_texts
 from carrel.server.reading.pdf.text_layer import correct_items
 from carrel.server.reading.scans.recognition import (
     Look,
@@ -72,6 +74,7 @@ class PDF(AbstractContextManager["PDF"]):
         # liteparse takes a PDF with other data before its header for an office file.
         self._ahead = ReadAhead(data[max(0, data.find(_HEADER)) :])
         self.page_count = len(self._document)
+        self._tagged = bool(raw.FPDFCatalog_IsTagged(self._document))
         self._evidence: Evidence | None = None
         self._looked_at: dict[int, PageParts] = {}
         """Pages that were looked at and not read since."""
@@ -204,6 +207,7 @@ class PDF(AbstractContextManager["PDF"]):
         with closing(self._document[index]) as page:
             space = PageSpace(page, frame.turn, frame.width / page.get_width())
             pictures = fenced("pictures", embedded_pictures, page, space) or []
+            tagged = fenced("tags", lambda: [*tagged_texts(page, space)]) if self._tagged else []
             if parsed.trusted:
                 with closing(page.get_textpage()) as text_page:
                     whole = fenced("text layer", correct_items, items, text_page, space)
@@ -217,10 +221,8 @@ class PDF(AbstractContextManager["PDF"]):
             items, rules = with_ticks(items, rules, fields, space)
             filled = [space.to_layout(field.bounds) for field in fields]
         figures = [box for box in pictures if not is_background(box, frame.upright_size)]
-        drawn = (rules, figures, parsed.drawings, parsed.shades)
-        return PageParts(
-            frame, items, lines, parsed.comments, parsed.links, *drawn, filled, pictures
-        )
+        drawn = (rules, figures, parsed.drawings, parsed.shades, filled, pictures)
+        return PageParts(frame, items, lines, parsed.comments, parsed.links, *drawn, tagged or [])
 
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)

@@ -16,6 +16,7 @@ from carrel.server.reading.page.table import Cell, MarkedText, Table
 from carrel.server.reading.page_model.features import Floats, Indexes
 from carrel.server.reading.page_model.network import SHARED, PageView
 from carrel.server.reading.page_model.pieces import piece_rows
+from carrel.server.reading.page_model.tags import UPRIGHT
 
 _LIKELY = 0.5
 _CERTAIN = 0.95
@@ -30,8 +31,6 @@ _OVER = 0.4
 _NUMBER = re.compile(r"[-\u2013\u2212]?\d[\d.,]*%?")
 Pair = tuple[int, int, int, float]
 """The direction from a piece to its neighbour, both, and how likely they share something."""
-UPRIGHT = 2
-"""From this direction on, neighbours stand above each other."""
 
 
 class Sets:
