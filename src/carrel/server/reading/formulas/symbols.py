@@ -1,12 +1,14 @@
 """LaTeX commands for glyphs of mathematical fonts."""
 
 import re
+from functools import lru_cache
 
-MATH_FONT = re.compile(
+_MATH_FONT = re.compile(
     r"CM(MI|SY|EX|BSY|MIB)\d|MS[AB]M\d|EU[FSR][MB]\d|LMMath|STIX.*Math|CambriaMath|LatinModernMath"
     r"|TeXGyre\w*Math|XITSMath|rsfs\d",
     re.IGNORECASE,
 )
+is_math_font = lru_cache(_MATH_FONT.search)
 EXTENSION = re.compile(r"CMEX|LMMathExtension", re.IGNORECASE)
 ALPHABETS = (
     (re.compile(r"MSBM"), "mathbb"),

@@ -40,7 +40,7 @@ NO_EVIDENCE = Evidence()
 _LIKELY = 0.5
 _AGREED = 0.15
 """Least likelihood at which text that other pages repeat at their edge is a running head."""
-_TOGETHER = 4
+_TOGETHER = 8
 """Pages that the networks see at once: the numbers of more do not fit the processor's cache."""
 _WIDE = 0.9
 """Least width of a scan in a page, as a part of the page's."""
@@ -189,9 +189,9 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         # In whatever column they stand, but not amid the text.
         top = min((part.box.top for part in ordered if part.kind != "header"), default=0)
         end = max((part.box.bottom for part in ordered if part.kind != "footer"), default=0)
-        above = [part for part in ordered if part.kind == "header" and part.box.bottom <= top]
-        below = [part for part in ordered if part.kind == "footer" and part.box.top >= end]
-        ordered.sort(key=lambda part: (part in below) - (part in above))
+        above = {id(p) for p in ordered if p.kind == "header" and p.box.bottom <= top}
+        below = {id(p) for p in ordered if p.kind == "footer" and p.box.top >= end}
+        ordered.sort(key=lambda part: (id(part) in below) - (id(part) in above))
         ordered = evidence.with_levels(ordered)
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
@@ -247,6 +247,8 @@ def _find_figures(
         *(FigurePlace(box, picture=True) for box in found.figures),
     ]
     places = [place for place in places if not any(place.box.meets(table.box) for table in tables)]
+    if not places:
+        return [], lines, turned
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
     chances |= {id(line): 1.0 for box in found.inset_pictures for line in _read_in(box, lines)}

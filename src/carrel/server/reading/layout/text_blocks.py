@@ -95,16 +95,19 @@ def text_blocks(
     """
     roles = _likely_roles(page, numbers, heads, fields)
     every = page.pairs_within(range(len(page.pieces)), "block")
-    stacked = [(min(p[1], p[2]), max(p[1], p[2]), p[3]) for p in every if p[0] >= UPRIGHT]
+    upright = [pair[1:] for pair in every if pair[0] >= UPRIGHT]
+    stacked = [(one, two, said) if one < two else (two, one, said) for one, two, said in upright]
     _find_first_lines(page, stacked, roles)
     plain = {number for number in numbers if roles[number] == "text"}
     for above, below, chance in stacked:
         both = roles[above], roles[below]
-        if chance > _SURE and "heading" in both and not _FLOWING.isdisjoint(both):
+        if both[0] == both[1] or chance <= _SURE:
+            continue
+        if "heading" in both and not _FLOWING.isdisjoint(both):
             # One of the roles is wrong.
             heading = page.view.role("heading")[[above, below]].mean() > _LIKELY
             roles[above] = roles[below] = "heading" if heading else both[both[0] == "heading"]
-        flowing = chance > _SURE and {roles[above], roles[below]} <= _FLOWING
+        flowing = {roles[above], roles[below]} <= _FLOWING
         if flowing and not _BULLET.match(page.pieces[below].text):
             roles[below] = roles[above]
     inside = {n for n in numbers if not page.pieces[n].text.startswith(FORMULA)}
@@ -139,7 +142,7 @@ def _likely_roles(
         # Formulas, bullets, labels and headings within a line are certain.
         blank = not any(map(str.isalnum, piece.text)) and role != "contents_entry"
         run_in = piece.run_in and piece.size < _LARGER * usual and role == "heading"
-        filled = any(field.holds_centre(piece.box) for field in fields)
+        filled = bool(fields) and any(field.holds_centre(piece.box) for field in fields)
         if blank or run_in or filled or piece.text.startswith(FORMULA):
             roles[number] = "text"
         elif role in _PLAIN and _BULLET.match(piece.text):
@@ -187,6 +190,7 @@ def _join_pieces(
         if chance > _SURE and page.boxes[above].is_flush(page.boxes[below]):
             flush |= {above, below}
     flush = {number for number in flush if not page.pieces[number].mono}
+    marked = {number for number, text in enumerate(texts) if _BULLET.match(text)}
     # Labels with what stands beside them, and that with the further lines of its item.
     labelled, hanging = set[int](), set[int]()
     for direction, one, other, chance in pairs:
@@ -205,10 +209,10 @@ def _join_pieces(
                 roles[other] = roles[one]
                 hanging.add(other)
                 joined = True
-            joined = joined and max(one, other) not in labelled
+            joined = joined and not (labelled and max(one, other) in labelled)
         elif joined or (chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])):
             joined = chance >= _CERTAIN or not flush.issuperset((one, other))
-        if joined and not _BULLET.match(texts[max(one, other)]):
+        if joined and not (marked and max(one, other) in marked):
             sets.join(one, other)
     return sets
 
@@ -242,7 +246,7 @@ def _join_values(
     group_of = {number: group for group in groups for number in group}
     # The value may stand right below its name.
     names -= {
-        one for direction, one, other, _ in pairs
+        one for direction, one, other, _ in (pairs if names else ())
         if one in names and direction == UPRIGHT and _SAID.search(texts[other])
         and page.boxes[one].is_near(page.boxes[other], page.boxes[one].height / 2)
     }  # fmt: skip

@@ -36,7 +36,9 @@ def escaped(text: str, *, line_start: bool = True) -> str:
         pieces[::2] = (_SYNTAX.sub(r"\\\g<0>", piece) for piece in pieces[::2])
         text = "".join(pieces)
     first, newline, others = text.partition("\n") if not line_start else ("", "", text)
-    return first + newline + _LINE_SYNTAX.sub(lambda match: f"{match['number'] or ''}\\", others)
+    if "\n" in others or not others[:1].isalpha():
+        others = _LINE_SYNTAX.sub(lambda match: f"{match['number'] or ''}\\", others)
+    return first + newline + others
 
 
 def address(url: str) -> str | None:

@@ -174,20 +174,17 @@ class Line(NamedTuple):
     def followed_by(self, other: "Line", between: str) -> "Line":
         """Return both as one; the longer says how it is set."""
         longer = self if len(self.text) >= len(other.text) else other
-        text, marks = self.marked.followed_by(other.marked, between)
+        text, marks = f"{self.text}{between}{other.text}", self.marks
+        if self.marks or other.marks or not (self.text and other.text):
+            text, marks = self.marked.followed_by(other.marked, between)
         box = Box.around([self.box, other.box])
         if other.size < longer.size or self.size < longer.size:
             # A raised mark does not make its line taller.
             box = Box(box.left, longer.box.top, box.right, longer.box.bottom)
-        return longer._replace(
-            text=text,
-            box=box,
-            read=(*self.words, *other.words) if self.read or other.read else (),
-            bold=self.bold and other.bold,
-            marks=marks,
-            italic=self.italic and other.italic,
-            run_in=self.run_in or (self.bold and not other.bold),
-        )
+        read = (*self.words, *other.words) if self.read or other.read else ()
+        italic, run_in = self.italic and other.italic, self.run_in or (self.bold and not other.bold)
+        set_as = (self.bold and other.bold, longer.mono, marks, italic, run_in)
+        return Line(text, box, longer.size, read, *set_as)
 
     def mirrored(self, width: float) -> "Line":
         """Return the line mirrored on a page of this width."""

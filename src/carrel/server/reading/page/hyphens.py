@@ -37,7 +37,8 @@ def join_lines(lines: Iterable[Line], words: Collection[str] = ()) -> str:
 def join_texts(text: str, addition: str, words: Collection[str] = ()) -> str:
     """Join a text with its continuation and rejoin the word that the break splits."""
     if not ends_in_hyphen(text):
-        blank = "" if _UNSPACED.fullmatch(text[-1:] + addition[:1]) else " "
+        spaced = addition[:1] < "\u3001" or not _UNSPACED.fullmatch(text[-1:] + addition[:1])
+        blank = " " if spaced else ""
         return f"{text}{blank}{addition}".strip()
     if text.endswith(_SOFT_HYPHENS) or (
         text[-2].isalpha() and addition[:1].islower() and not _is_compound(text, addition, words)

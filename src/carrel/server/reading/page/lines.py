@@ -83,11 +83,10 @@ def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
 
 def _size(item: TextItem) -> float:
     """Return the font size of an item. The height of its box depends on the letters in it."""
-    size = item.size
-    if item.text.startswith(FORMULA):
-        return size
+    size, height = item.size, item.height
     # Some files declare one point for every font and scale it.
-    return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
+    known = 0.6 * size <= height <= 1.6 * size or item.text.startswith(FORMULA)
+    return size if known else height / _LEADING
 
 
 def _is_even(item: TextItem) -> bool:
@@ -169,7 +168,7 @@ def adjoin(line: Line, other: Line) -> bool:
 
 def one_line(pieces: Sequence[Line]) -> Line:
     """Join pieces of a line in different fonts, from left to right."""
-    whole, mono = pieces[0], all(piece.mono for piece in pieces)
+    whole, mono = pieces[0], len(pieces) > 1 and all(piece.mono for piece in pieces)
     for piece in pieces[1:]:
         gap = piece.box.left - whole.box.right
         # Keep pieces that OCR found apart separate, however large the letters.

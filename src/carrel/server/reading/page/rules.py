@@ -83,7 +83,7 @@ def unmarked(
 
     They begin and end where the text does, or other lines of it, and part nothing.
     """
-    level = sorted((text.centre[1], text) for text in texts)
+    level = sorted((text.centre[1], text) for text in texts) if shapes else []
     stacks: dict[tuple[Any, ...], list[tuple[Box, Box]]] = defaultdict(list)
     for shape in shapes:
         box = Box.of(shape.bbox)

@@ -46,10 +46,10 @@ _FOLIO = re.compile(
     re.IGNORECASE,
 )
 _LEADER = re.compile(r"…|\.(?: ?\.){3}")
-# A search is fast where each alternative begins with a sign of its own.
+# A search is fast where each alternative begins with a sign of its own, and a rare one.
 _REFERENCE = re.compile(
-    r"\[\w{1,12}\]|19\d\d[a-z]?\)?[.,;:)]|20\d\d[a-z]?\)?[.,;:)]|d(?<=\bd)oi\b|et al"
-    r"|p(p)?\. ?\d|http(s)?:|www\."
+    r"\[\w{1,12}\]|19\d\d[a-z]?\)?[.,;:)]|20\d\d[a-z]?\)?[.,;:)]|d(?<=\bd)oi\b|l(?<=et al)"
+    r"|\.(?<=p\.) ?\d|:(?<=http:)|:(?<=https:)|\.(?<=www\.)"
 )
 _CODE = re.compile(
     r"\{|\}|;|\((?<=\w\()|==|=>|->|::|_(?<=[a-z]_)[a-z]|</|/>|#(?<=^#)|/(?<=^/)/|\$(?<=^\$) "
@@ -301,8 +301,9 @@ class _Page:
             (slice(level), self.down, self.x, self.y),
             (slice(level, None), self.across, self.y, self.x),
         ):
-            said = _rules_between(rules, place[both[:, some]], along[both[:, some]])
-            found[:3, direction[some], one[some]] = said
+            if rules.size:
+                said = _rules_between(rules, place[both[:, some]], along[both[:, some]])
+                found[:3, direction[some], one[some]] = said
         one, two = both[:, :level]
         gap_left = np.minimum(self.right[one], self.right[two])[:, None]
         gap_right = np.maximum(self.left[one], self.left[two])[:, None]

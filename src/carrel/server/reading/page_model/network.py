@@ -8,7 +8,7 @@ and how good they are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal, get_args
@@ -60,7 +60,7 @@ class PageView:
 
     def role(self, *names: Role) -> Floats:
         """Return how likely each piece has one of some roles."""
-        total: Floats = self.roles[:, [ROLES.index(name) for name in names]].sum(1)
+        total: Floats = reduce(np.add, [self.roles[:, ROLES.index(name)] for name in names])
         return total
 
     def flag(self, name: str) -> Floats:
@@ -95,8 +95,7 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
     whole = np.zeros((networks, end, width), np.float32)
     h = whole[:, :count]
     h += _relu(x @ weights["enter"] + weights["enter_bias"])
-    layer = 0
-    while f"mix{layer}" in weights:
+    for layer in range(sum(name.startswith("mix_bias") for name in weights)):
         for some, place, mean in means:
             whole[:, place] = mean @ h[:, some]
         mixed = whole.take(seen, axis=1).reshape(networks, count, -1) @ weights[f"mix{layer}"]
@@ -104,7 +103,6 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
         mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, width)
         h += _relu(mixed + weights[f"mix_bias{layer}"])
         h /= np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
-        layer += 1
     said = h @ weights["leave"] + weights["leave_bias"]
     between = pairs @ weights["pair"] + weights["pair_bias"][:, :, None]
     between += _by_direction(h @ weights["one"])

@@ -1,7 +1,6 @@
 """Pieces: adjacent words on a line, parted by gaps clearly wider than a blank and by rules."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, pairwise
@@ -157,7 +156,7 @@ def _cuts(
     height, y = bottom - top, (top + bottom) / 2
     spaces = list(map(sub, lefts[1:], rights))
     widest = max(spaces)
-    if widest <= _NARROW * height and not down:
+    if widest <= (_NARROW if gaps else _BLANK) * height and not down:
         return []
     cuts: set[int] = set()
     if widest > _BLANK * height:
@@ -168,13 +167,14 @@ def _cuts(
         least = min(least, _GAP * height)
         cuts = {number for number, space in enumerate(spaces, 1) if space > least}
     if gaps and widest > _NARROW * height and len(lefts) <= _FEW and not line.mono:
-        said = [any(map(str.isalnum, word)) for word in line.text.split()]
+        texts = line.text.split()
         cuts |= {
             number
             for number, (left, right) in enumerate(zip(rights, lefts[1:], strict=False), 1)
-            if all(said[number - 1 : number + 1]) and _recurs((left, right, y), gaps, height)
+            if _recurs((left, right, y), gaps, height)
+            and all(any(map(str.isalnum, text)) for text in texts[number - 1 : number + 1])
         }
-    beside = [rule.at for rule in down if rule.start <= y <= rule.end]
+    beside = [rule.at for rule in down if rule.start <= y <= rule.end] if down else []
     if beside:
         middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
         cuts |= {
@@ -193,13 +193,14 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     found, tall = list[list[T]](), list[T]()
     top = bottom = 0.0
     ordered = sorted(pieces, key=_middle)
-    heights = sorted(piece.box.height for piece in ordered)
+    heights = sorted([piece.box.bottom - piece.box.top for piece in ordered]) or [0.0]
+    tallest = _TALL * heights[len(heights) // 2]
     for piece in ordered:
         _, high, _, low = piece.box
-        shared = min(bottom, low) - max(top, high)
-        if low - high > _TALL * heights[len(heights) // 2]:
+        level = found and high < bottom
+        if low - high > tallest:
             tall.append(piece)
-        elif found and shared > _LEVEL * min(bottom - top, low - high):
+        elif level and min(bottom, low) - max(top, high) > _LEVEL * min(bottom - top, low - high):
             found[-1].append(piece)
             # Keep the height of the line itself: a raised mark must not widen it.
             if low - high > bottom - top:
@@ -241,11 +242,12 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         last = joined[-1]
         gap = piece.box.left - last.box.right
         height = min(last.box.height, piece.box.height)
-        x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
         apart = gap > _BLANK * height or gap < -height
         if not apart and not piece.mono:
+            y = piece.box.centre[1]
             apart = _recurs((last.box.right, piece.box.left, y), gaps, height)
         if not apart and down:
+            x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
             apart = any(
                 abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end
                 for rule in down
@@ -267,18 +269,19 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
 
 def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
     """Join the words of justified lines: they end where the line above or below does."""
+    wide = dict[int, float]()
     widest = _WIDEST * max((piece.box.height for row in rows for piece in row), default=0.0)
-    wide = [number for number, row in enumerate(rows) if len(row) > 1]
-    for numbers in (wide, wide[::-1]):
-        for number in numbers:
-            row = rows[number]
+    for number, row in enumerate(rows):
+        if len(row) > 1:
             gaps = (after.box.left - before.box.right for before, after in pairwise(row))
             least = min((gap for gap in gaps if gap > 0), default=widest)
             if least < widest:
-                beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
-                for line in (piece for row in beside for piece in row):
-                    if least < _WIDEST * line.box.height:
-                        rows[number] = _join_like(line, rows[number], down)
+                wide[number] = least
+    for number in (*wide, *reversed(wide)):
+        beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
+        for line in (piece for row in beside for piece in row):
+            if wide[number] < _WIDEST * line.box.height:
+                rows[number] = _join_like(line, rows[number], down)
     return rows
 
 
@@ -287,15 +290,19 @@ def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     left, top, right, bottom = line.box
     height = bottom - top
     edge = _EDGE * height
-    first = end = bisect_right(row, left - edge, key=lambda piece: piece.box.left)
+    first = 0
+    while first < len(row) and row[first].box.left <= left - edge:
+        first += 1
+    if first > len(row) - 2 or row[first].box.left >= left + edge:
+        return row
+    end = first
     while end < len(row) and row[end].box.right < right + edge:
         end += 1
-    if end - first < 2 or row[first].box.left >= left + edge:
-        return row
     held = row[first:end]
     away = abs((top + bottom) / 2 - row[0].box.centre[1])
     fills = (
-        away <= _PITCH * height
+        len(held) > 1
+        and away <= _PITCH * height
         and right - held[-1].box.right < edge
         and all(
             0 < after.box.left - before.box.right < _WIDEST * height

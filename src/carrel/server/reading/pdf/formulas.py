@@ -12,7 +12,7 @@ from typing import Any
 from pypdfium2 import raw
 
 from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
-from carrel.server.reading.formulas.symbols import MATH_FONT
+from carrel.server.reading.formulas.symbols import is_math_font
 from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.lines import FORMULA
 from carrel.server.reading.page.parsed import TextItem
@@ -114,14 +114,14 @@ def _without_underlines(
         # No denominator stands on a line of text.
         line = (glyph.box for glyph in glyphs if abs(glyph.base - low.base) < _SAME_LINE)
         beside = any(0 <= -box.shared_width(low.box) < low.box.height for box in line)
-        if beside and not any(MATH_FONT.search(glyph.font) for glyph in inside):
+        if beside and not any(is_math_font(glyph.font) for glyph in inside):
             found[-1:] = [_item(g.text, g.box, g.size, g.font) for g in inside]
     return found
 
 
 def _is_math(item: TextItem) -> bool:
     formula = not item.words and _INLINE.fullmatch(item.text.strip()) is not None
-    return (formula or MATH_FONT.search(item.font) is not None) and not _is_prose(item)
+    return (formula or is_math_font(item.font) is not None) and not _is_prose(item)
 
 
 def _prose(items: Sequence[TextItem]) -> list[TextItem]:
@@ -177,7 +177,7 @@ def _is_beside(glyph: Glyph, zone: Box) -> bool:
 def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
     """Return the formulas one below the other; none if one cannot be rebuilt."""
     made = []
-    known = sum(glyph.is_extension or MATH_FONT.search(glyph.font) is not None for glyph in glyphs)
+    known = sum(glyph.is_extension or is_math_font(glyph.font) is not None for glyph in glyphs)
     if known < _LEAST_MATH * len(glyphs):
         return []
     for row in _rows(glyphs, rules):

@@ -57,9 +57,12 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     # Ignore accents in word patterns: é is as usual as e.
     plain = written if written.isascii() else _drop_accents(written)
     # Most words are in small letters alone, which is as usual as it gets.
+    most = _MOST_UNUSUAL * len(words)
+    if len(plain) - _count(plain, b" " + _LATIN) <= most:
+        return _odd_letters(written, plain)
     other = [word for word in plain.split(" ") if not (word.islower() and word.isalpha())]
     unusual = len(other) - len(_USUAL.findall(" ".join(other)))
-    return unusual > _MOST_UNUSUAL * len(words) or _odd_letters(written, plain)
+    return unusual > most or _odd_letters(written, plain)
 
 
 def is_unmapped(text: str) -> bool:

@@ -80,7 +80,7 @@ def _page(page: Any) -> ParsedPage:
     graphics = page.vector_graphics
     # Each access copies them.
     strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
-    marked = fenced("marks", unmarked, strokes, shapes, [item.box for item in items])
+    marked = fenced("marks", unmarked, strokes, shapes, (item.box for item in items))
     strokes, shapes = marked or (strokes, shapes)
     size = (page.width, page.height)
     return ParsedPage(
@@ -158,12 +158,12 @@ def crop_page(page: ParsedPage) -> ParsedPage:
 
 def _crop_item(item: TextItem, page: Box) -> TextItem | None:
     """Return an item without the words beyond the page, or None if none is left."""
-    box = item.box
-    if page.contains(box, _BLEED):
+    within = min(item.x, item.y) >= -_BLEED and item.x + item.width <= page.right + _BLEED
+    if within and item.y + item.height <= page.bottom + _BLEED:
         return item
     inside = [word for word in item.words if page.holds_centre(Box.of(word))]
     if len(inside) == len(item.words):
-        return item if inside or page.holds_centre(box) else None
+        return item if inside or page.holds_centre(item.box) else None
     if not inside:
         return None
     whole = Box.around(map(Box.of, inside))

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from pypdfium2 import raw
@@ -9,7 +10,7 @@ from pypdfium2 import raw
 from carrel.server.reading.page.elements import Box, join_boxes
 from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 
-_WITH_PICTURES = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM)
+_WITH_PICTURES = {raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM}
 _DEPTH = 3
 """Levels of nested forms searched for pictures."""
 _SAME = 1.0
@@ -88,8 +89,6 @@ def _clipped(picture: Any) -> Bounds:
 
 def _has_pictures(page: Any) -> bool:
     """Return whether a page has pictures or forms, without examining its hundreds of objects."""
-    handle = page.raw
-    return any(
-        raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(handle, number)) in _WITH_PICTURES
-        for number in range(raw.FPDFPage_CountObjects(handle))
-    )
+    numbers = range(raw.FPDFPage_CountObjects(page.raw))
+    objects = map(partial(raw.FPDFPage_GetObject, page.raw), numbers)
+    return not _WITH_PICTURES.isdisjoint(map(raw.FPDFPageObj_GetType, objects))

@@ -58,7 +58,7 @@ def correct_items(
 ) -> tuple[list[TextItem], list[Line]]:
     """Return liteparse's items with PDFium's characters and order, and the lines missing there."""
     layer = TextLayer(text_page, space)
-    if RIGHT_TO_LEFT.search(layer.text):
+    if not layer.text.isascii() and RIGHT_TO_LEFT.search(layer.text):
         items = with_logical_order(items, text_page, space)
     known = _fold_all([item.text for item in items])
     layer.restore_characters(items, known)
@@ -104,7 +104,7 @@ class TextLayer:
 
     def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
         """Restore characters that liteparse's items replace by ASCII; `known` are their texts."""
-        if not _SIGNS.search(self.text):
+        if self.text.isascii() or not _SIGNS.search(self.text):
             return
         exact = {row.folded: row.text for row in self._rows}
         whole = " ".join(self.text.split())

@@ -43,9 +43,9 @@ class Sets:
 
     def root(self, number: int) -> int:
         """Return the number that stands for a set."""
-        while self._owner[number] != number:
-            self._owner[number] = self._owner[self._owner[number]]
-            number = self._owner[number]
+        owner = self._owner
+        while (above := owner[number]) != number:
+            owner[number] = number = owner[above]
         return number
 
     def join(self, one: int, two: int) -> None:
