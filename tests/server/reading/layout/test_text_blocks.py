@@ -279,6 +279,12 @@ def test_signs_of_symbol_fonts_are_bullets() -> None:
     assert [region.text for region in found][:3] == ["Point 0", "Point 1", "Point 2"]
 
 
+@pytest.mark.parametrize("bullet", ["▸", "▶", "➢", "✓"])
+def test_signs_of_slides_are_bullets(bullet: str) -> None:
+    line = f"{bullet} Three groups of readers"
+    assert _seen_as("text", _line(line, 100)) == [("list_item", line)]
+
+
 def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
     names = ("Rooms", "Lamps", "Desks", "Chairs", "Shelves", "Windows", "Stairs", "Doors")
     lines = [
@@ -487,7 +493,7 @@ def test_a_salutation_is_no_heading() -> None:
 @pytest.mark.parametrize(
     ("above", "width", "below", "text"),
     [
-        ("Duration: day", 80, "Project: Q4 and its", "Duration: day\nProject: Q4 and its"),
+        ("Duration: day", 60, "Project: Q4 and its", "Duration: day\nProject: Q4 and its"),
         ("出席委員は", 80, "委員長は平山たかお", "出席委員は\n委員長は平山たかお"),
         ("出席委員は", 150, "委員長は平山たかお", "出席委員は委員長は平山たかお"),
     ],

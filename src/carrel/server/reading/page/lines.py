@@ -10,7 +10,7 @@ from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.table import LinkMark
 
-BULLETS = "•◦▪‣●○◎◯■□◆◇★☆※·∙➢➤►✓✔❖\uf020-\uf0ff"
+BULLETS = "•◦▪▸▶‣●○◎◯■□◆◇★☆※·∙➢➤►✓✔❖\uf020-\uf0ff"
 """Signs before list items, for a class of a pattern; the last are letters of symbol fonts."""
 _LEADING = 1.17
 """Line height of most fonts, as a multiple of their size."""
