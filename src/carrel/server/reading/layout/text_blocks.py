@@ -136,12 +136,12 @@ def _likely_roles(
     roles = [ROLES[number] for number in chances.argmax(1).tolist()]
     for number in heads:
         roles[number] = "running_head"
-    usual = usual_size(page.pieces)
     for number in numbers:
         piece, role = page.pieces[number], roles[number]
         # Formulas, bullets, labels and headings within a line are certain.
         blank = not any(map(str.isalnum, piece.text)) and role != "contents_entry"
-        run_in = piece.run_in and piece.size < _LARGER * usual and role == "heading"
+        run_in = piece.run_in and role == "heading"
+        run_in = run_in and piece.size < _LARGER * usual_size(page.pieces)
         filled = bool(fields) and any(field.holds_centre(piece.box) for field in fields)
         if blank or run_in or filled or piece.text.startswith(FORMULA):
             roles[number] = "text"

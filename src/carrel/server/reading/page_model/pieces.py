@@ -193,6 +193,8 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     found, tall = list[list[T]](), list[T]()
     top = bottom = 0.0
     ordered = sorted(pieces, key=_middle)
+    if len(ordered) == 1:
+        return [ordered]
     heights = sorted([piece.box.bottom - piece.box.top for piece in ordered]) or [0.0]
     tallest = _TALL * heights[len(heights) // 2]
     for piece in ordered:

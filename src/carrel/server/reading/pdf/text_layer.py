@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from pypdfium2 import raw
 
@@ -79,14 +79,6 @@ def correct_items(
     return list(items), layer.missing_lines(items, known)
 
 
-class _Row(NamedTuple):
-    """A line of the text layer, and its offset in the layer's text."""
-
-    start: int
-    text: str
-    folded: str
-
-
 class TextLayer:
     """The text of one page, by position in the upright layout."""
 
@@ -98,15 +90,15 @@ class TextLayer:
         # liteparse leaves out leaders, and not what they stand between.
         texts = _PARTS.split(self.text)
         starts = accumulate(map(len, texts), initial=0)
-        told = [(start, text) for start, text in zip(starts, texts, strict=False) if text != "\r\n"]
-        folded = _fold_all(text for _, text in told)
-        self._rows = [_Row(*row, fold) for row, fold in zip(told, folded, strict=True)]
+        parts = zip(starts, texts, strict=False)
+        self._rows = [(start, text) for start, text in parts if text != "\r\n"]
+        self._folded = _fold_all(text for _, text in self._rows)
 
     def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
         """Restore characters that liteparse's items replace by ASCII; `known` are their texts."""
         if self.text.isascii() or not _SIGNS.search(self.text):
             return
-        exact = {row.folded: row.text for row in self._rows}
+        exact = dict(zip(self._folded, (text for _, text in self._rows), strict=True))
         whole = " ".join(self.text.split())
         for item, folded in zip(items, known, strict=False):
             if RIGHT_TO_LEFT.search(item.text):
@@ -141,23 +133,23 @@ class TextLayer:
     def missing_lines(self, items: Sequence[TextItem], known: Sequence[str]) -> list[Line]:
         """Return the lines of the page that are missing from liteparse's items of `known` texts."""
         counts, whole = Counter(known), "".join(known)
-        found = Counter(row.folded for row in self._rows)
+        found = Counter(self._folded)
         # liteparse splits a longer row into several items.
         unknown = [
-            row
-            for row in self._rows
-            if found[row.folded] > counts.get(row.folded, 0)
-            and not (len(row.folded.strip(".")) > _ALONE and row.folded in whole)
-            and not (len(row.text) > _ALONE and is_unmapped(row.text))
-            and not self._is_invisible(row)
+            (start, text)
+            for (start, text), folded in zip(self._rows, self._folded, strict=True)
+            if found[folded] > counts.get(folded, 0)
+            and not (len(folded.strip(".")) > _ALONE and folded in whole)
+            and not (len(text) > _ALONE and is_unmapped(text))
+            and not self._is_invisible(start)
         ]
         page = Box(0, 0, *self._space.layout_size)
         missing = []
-        for row in unknown:
-            rects = range(self._page.count_rects(row.start, len(row.text)))
+        for start, row in unknown:
+            rects = range(self._page.count_rects(start, len(row)))
             pieces = [self._space.to_layout(self._page.get_rect(number)) for number in rects]
-            if pieces and _PARTS.fullmatch(row.text):
-                row, pieces = row._replace(text="…"), [Box.around(pieces)]
+            if pieces and _PARTS.fullmatch(row):
+                row, pieces = "…", [Box.around(pieces)]
             for box in pieces:
                 x, y = box.centre
                 level = (
@@ -168,13 +160,13 @@ class TextLayer:
                 covered = any(i.holds(x, y) or box.holds_centre(i) for i in beside)
                 if covered or not page.holds(x, y):
                     continue
-                text = " ".join((row.text if len(pieces) == 1 else self._text_within(box)).split())
+                text = " ".join((row if len(pieces) == 1 else self._text_within(box)).split())
                 if text:
                     missing.append(Line(text, box, box.height))
         return missing
 
-    def _is_invisible(self, row: _Row) -> bool:
-        mode = raw.FPDFTextObj_GetTextRenderMode(raw.FPDFText_GetTextObject(self._page, row.start))
+    def _is_invisible(self, start: int) -> bool:
+        mode = raw.FPDFTextObj_GetTextRenderMode(raw.FPDFText_GetTextObject(self._page, start))
         return bool(mode == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
