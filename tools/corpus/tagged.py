@@ -29,6 +29,7 @@ _LOOKED_AT = 40
 _HEADING = re.compile(r"H[1-6]?|Title")
 _MARK = re.compile(r"[^\w\s]|\(?[\w.]{1,6}[.):]|\d{1,3}\s|[a-z]\s|[\uf000-\uf0ff]")
 _FOLIO = re.compile(r"\W*(?:\w+\W+)?(?:\d{1,4}|[ivxlc]{1,6})(?:\W+(?:\w{1,4}\W+)?\d{1,4})?\W*")
+_LEADER = re.compile(r"(\. ?){5}|…{3}|_{4}")
 _CAPTION = re.compile(r"(?:\w+\s)?(?:\w+)\W{0,2}\d+[.:]|source|note", re.IGNORECASE)
 _TALL = {"Document", "Part", "Art", "Sect", "Div", "NonStruct", "Private", "Index", "Form", "L"}
 _WHOLE = {
@@ -350,18 +351,14 @@ def _judge(found: list[Tag], width: float) -> None:
 
 
 def _is_text(tag: Tag, lines: Sequence[Sequence[float]], body: float, width: float) -> bool:
-    """Whether a paragraph looks like nothing but text."""
-    text = tag.text
-    if tag.bold or not 0.93 * body < tag.size < 1.07 * body or len(tag.letters) < 40:
+    """Whether a paragraph looks like nothing but text: a single line may be anything."""
+    text, wide = tag.text, sorted(box[2] - box[0] for box in lines[:-1])
+    if tag.bold or not 0.93 * body < tag.size < 1.07 * body or len(tag.letters) < 40 or not wide:
         return False
-    if _MARK.match(text) or _CAPTION.match(text):
+    if any(begins.match(text) for begins in (_MARK, _CAPTION)) or _LEADER.search(text):
         return False
-    long = max(box[2] - box[0] for box in lines) > 0.3 * width
-    if len(lines) > 3 and long:
-        wide = sorted(box[2] - box[0] for box in lines[:-1])
-        return wide[0] > 0.6 * wide[-1]
     whole = text[:1].isupper() and text.endswith((".", "?", "!", "。"))
-    return whole and (long or len(lines) > 2)
+    return wide[-1] > 0.3 * width and wide[0] > 0.6 * wide[-1] and (whole or len(lines) > 3)
 
 
 def _is_torn(tag: Tag, lines: Sequence[Sequence[float]]) -> bool:
