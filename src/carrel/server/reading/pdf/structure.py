@@ -26,19 +26,24 @@ _ROLES: dict[str, Role] = {
 
 def tagged_texts(page: Any, space: PageSpace) -> Iterator[TaggedText]:
     """Yield the places of text that the file of PDFium's `page` says something of."""
-    walk, edges = _Walk(), [ctypes.c_float() for _ in range(4)]
-    tree = raw.FPDF_StructTree_GetForPage(page)
-    for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
-        if element := raw.FPDF_StructTree_GetChildAtIndex(tree, number):
-            walk.visit(element, Tag())
-    raw.FPDF_StructTree_Close(tree)
-    for number in range(raw.FPDFPage_CountObjects(page) if walk.tags else 0):
+    tags, edges = content_tags(page), [ctypes.c_float() for _ in range(4)]
+    for number in range(raw.FPDFPage_CountObjects(page) if tags else 0):
         drawn = raw.FPDFPage_GetObject(page, number)
-        tag = walk.tags.get(raw.FPDFPageObj_GetMarkedContentID(drawn))
+        tag = tags.get(raw.FPDFPageObj_GetMarkedContentID(drawn))
         if tag and raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT:
             raw.FPDFPageObj_GetBounds(drawn, *edges)
             left, bottom, right, top = (edge.value for edge in edges)
             yield space.to_layout((left, bottom, right, top)), tag
+
+
+def content_tags(page: Any) -> dict[int, Tag]:
+    """Return the tags of a page's marked content, by its numbers."""
+    walk, tree = _Walk(), raw.FPDF_StructTree_GetForPage(page)
+    for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
+        if element := raw.FPDF_StructTree_GetChildAtIndex(tree, number):
+            walk.visit(element, Tag())
+    raw.FPDF_StructTree_Close(tree)
+    return walk.tags
 
 
 class _Walk:
