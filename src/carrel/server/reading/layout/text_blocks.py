@@ -47,6 +47,7 @@ _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 """The end of such a piece of text that ends an entry: another may stand beside it."""
+_SECTION = re.compile(r"(?:\d{1,2}|[IVX]{1,4})\. .{4,60}[^.:;,]")
 _NAME, _SAID = re.compile(r"\W*\w.*[:：]"), re.compile(r"\w.*[^:：]$")
 _VALUE = re.compile(r"[^:：]*(:\d[^:：]*)*")
 """What stands at the right of a name: a time has colons, too."""
@@ -97,7 +98,13 @@ def text_blocks(
     every = page.pairs_within(range(len(page.pieces)), "block")
     upright = [pair[1:] for pair in every if pair[0] >= UPRIGHT]
     stacked = [(one, two, said) if one < two else (two, one, said) for one, two, said in upright]
-    _find_first_lines(page, stacked, roles)
+    # The first word of a stretched line is no line.
+    torn = {
+        one for direction, one, other, _ in every
+        if direction == 0 and page.pieces[one].text.isalnum()
+        and _is_near(page.boxes[one], page.boxes[other])
+    }  # fmt: skip
+    _find_first_lines(page, [pair for pair in stacked if pair[1] not in torn], roles)
     plain = {number for number in numbers if roles[number] == "text"}
     for above, below, chance in stacked:
         both = roles[above], roles[below]
@@ -227,6 +234,9 @@ def _block(
     if role == "code" and not any(piece.mono or piece.read for piece in pieces):
         role = "text"
     block = TextBlock(role, tuple(map(one_line, piece_rows(pieces))))
+    # A line of capitals with a section's number is a heading.
+    if role in _FLOWING and _SECTION.fullmatch(whole := block.lines[0].text) and whole.isupper():
+        block = replace(block, role="heading" if len(block.lines) == 1 else role)
     # A bullet may be a piece of its own.
     if role in _PLAIN and _BULLET.match(block.lines[0].text):
         block = replace(block, role="list_item")
