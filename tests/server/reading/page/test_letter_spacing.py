@@ -8,6 +8,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
+from carrel.server.reading.page.letter_spacing import join_letters
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
 from server.reading.conftest import Read
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -118,3 +120,24 @@ async def test_turned_letters_are_words_by_their_gaps(
     _spaced(canvas, "Annual Health Survey", -30, apart, size=20)
     canvas.save()
     assert (await _text(tmp_path / "a.pdf", read)).endswith("\nAnnual Health Survey")
+
+
+@pytest.mark.parametrize(
+    ("text", "gaps", "whole"),
+    [
+        ("ส านัก งาน", (0, 4), "สำนัก งาน"),
+        ("สา นั กงา น", (0, 0, 0), "สานักงาน"),
+        ("น้ า", (0,), "น้ำ"),
+        ("ราย จ่าย", (4,), "ราย จ่าย"),
+    ],
+)
+async def test_thai_letters_that_touch_are_of_one_word(
+    text: str, gaps: Sequence[float], whole: str
+) -> None:
+    x, words = 72.0, list[PlacedWord]()
+    for word, gap in zip(text.split(), (*gaps, 0), strict=True):
+        words.append(PlacedWord(word, x, 100, 6 * len(word), 18))
+        x += 6 * len(word) + gap
+    item = TextItem(text, 72, 100, x - 72, 18, 0, "THSarabunPSK", 16, words)
+    join_letters([item])
+    assert item.text == whole

@@ -1,5 +1,6 @@
 """Rejoins words that liteparse breaks because their letters are set apart: "E x c ell e n t"."""
 
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,6 +27,10 @@ _WIDEST = 0.6
 """Widest gap between letters, as a part of the line's height: columns are further apart."""
 _TURNED = 0.12
 """Narrowest gap between words on a line that runs up or down, as a part of its thickness."""
+_TOUCHING = 0.1
+"""Widest gap between letters of scripts without blanks, as a part of the line's height."""
+_THAI = re.compile(r"[\u0e00-\u0e7f] [\u0e00-\u0e7f]")
+_AM = re.compile("([ก-ฮ][่-๋]?) า")
 
 
 def join_letters(items: Sequence[TextItem]) -> None:
@@ -36,6 +41,8 @@ def join_letters(items: Sequence[TextItem]) -> None:
     for item in items:
         if round(item.rotation) in (90, 270):
             _join_turned(item)
+        elif _THAI.search(item.text):
+            _join_thai(item)
     if not any(_is_broken(item.text) for item in items):
         return
     rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
@@ -61,6 +68,19 @@ def _join_turned(item: TextItem) -> None:
         text += " " * (apart > _TURNED * item.width) + word.text
     if text.replace(" ", "") == item.text.replace(" ", ""):
         item.text = text
+
+
+def _join_thai(item: TextItem) -> None:
+    """Join Thai letters without white space between them: fonts give some marks the code of a
+    blank. A vowel that stands for itself after one has lost its ring.
+    """
+    text = "".join(
+        " " * (_gap(before, word) > _TOUCHING * item.height) + word.text
+        for before, word in pairwise([*item.words[:1], *item.words])
+    )
+    whole = iter(_AM.sub(r"\1ำ", item.text).replace(" ", ""))
+    if text.replace(" ", "") == item.text.replace(" ", ""):
+        item.text = "".join(" " if sign == " " else next(whole) for sign in text)
 
 
 def _is_broken(text: str) -> bool:
