@@ -19,7 +19,7 @@ import pypdfium2.raw as pdfium
 
 from carrel.server.reading.page_model.network import ROLES
 from carrel.server.reading.page_model.tags import Tag
-from carrel.server.reading.pdf.structure import content_tags
+from carrel.server.reading.pdf.structure import ContentTags
 from corpus.make import only
 from corpus.truth import Letter, Untrue, letters, line_boxes, no_collisions
 
@@ -131,7 +131,7 @@ def _element(number: int, block: Block) -> dict[str, Any]:
 
 def _fill(page: pypdfium2.PdfPage, drawn: list[Letter]) -> tuple[list[Block], list[Letter]]:
     """Return the blocks with their letters, and the letters of artifacts."""
-    tags = {mark: tag for mark, tag in content_tags(page.raw).items() if tag.block}
+    tags = {mark: tag for mark, tag in ContentTags(page.raw).tags.items() if tag.block}
     blocks = {tag.block: Block(tag, role=ROLES[tag.role] if tag.role >= 0 else None)
               for tag in tags.values()}  # fmt: skip
     layer = page.get_textpage()

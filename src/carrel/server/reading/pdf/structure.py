@@ -26,7 +26,7 @@ _ROLES: dict[str, Role] = {
 
 def tagged_texts(page: Any, space: PageSpace) -> Iterator[TaggedText]:
     """Yield the places of text that the file of PDFium's `page` says something of."""
-    tags, edges = content_tags(page), [ctypes.c_float() for _ in range(4)]
+    tags, edges = ContentTags(page).tags, [ctypes.c_float() for _ in range(4)]
     for number in range(raw.FPDFPage_CountObjects(page) if tags else 0):
         drawn = raw.FPDFPage_GetObject(page, number)
         tag = tags.get(raw.FPDFPageObj_GetMarkedContentID(drawn))
@@ -36,25 +36,20 @@ def tagged_texts(page: Any, space: PageSpace) -> Iterator[TaggedText]:
             yield space.to_layout((left, bottom, right, top)), tag
 
 
-def content_tags(page: Any) -> dict[int, Tag]:
-    """Return the tags of a page's marked content, by its numbers."""
-    walk, tree = _Walk(), raw.FPDF_StructTree_GetForPage(page)
-    for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
-        if element := raw.FPDF_StructTree_GetChildAtIndex(tree, number):
-            walk.visit(element, Tag())
-    raw.FPDF_StructTree_Close(tree)
-    return walk.tags
+class ContentTags:
+    """The tags of a page's marked content, by its numbers, as its tree tells them."""
 
-
-class _Walk:
-    """Collects the tags of a page's content, by its numbers, from the tree."""
-
-    def __init__(self) -> None:
+    def __init__(self, page: Any) -> None:
         self.tags: dict[int, Tag] = {}
         self._blocks = self._tables = self._rows = 0
         self._taken = set[tuple[int, int]]()
+        tree = raw.FPDF_StructTree_GetForPage(page)
+        for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
+            if element := raw.FPDF_StructTree_GetChildAtIndex(tree, number):
+                self._visit(element, Tag())
+        raw.FPDF_StructTree_Close(tree)
 
-    def visit(self, element: Any, tag: Tag, depth: int = 0) -> None:
+    def _visit(self, element: Any, tag: Tag, depth: int = 0) -> None:
         """Visit an element that is part of what has a tag."""
         kind, column = _kind(element), 0
         role = _ROLES.get(kind)
@@ -80,7 +75,7 @@ class _Walk:
                 places = product(range(self._rows, bottom + 1), range(column, right + 1))
                 self._taken.update(places)
             if child and depth < _DEEPEST:
-                self.visit(child, tag, depth + 1)
+                self._visit(child, tag, depth + 1)
             elif content >= 0:
                 self.tags[content] = tag
 
