@@ -104,7 +104,8 @@ class TextLayer:
             if RIGHT_TO_LEFT.search(item.text):
                 continue
             text = exact.get(folded)
-            if text is None:
+            # The row may hold dashes in further cells.
+            if text is None or len(text) > len(item.text) + 1:
                 if item.text in whole and not _PLAIN_SIGNS.search(item.text):
                     continue
                 text = self._text_within(item.box, _MARGIN)
@@ -132,8 +133,7 @@ class TextLayer:
 
     def missing_lines(self, items: Sequence[TextItem], known: Sequence[str]) -> list[Line]:
         """Return the lines of the page that are missing from liteparse's items of `known` texts."""
-        counts, whole = Counter(known), "".join(known)
-        found = Counter(self._folded)
+        counts, whole, found = Counter(known), "".join(known), Counter(self._folded)
         # liteparse splits a longer row into several items.
         unknown = [
             (start, text)
