@@ -50,6 +50,11 @@ def test_a_glyph_of_no_known_meaning_is_not_guessed() -> None:
         latex_of([glyph("x", 0), glyph("\ue123", 6)], [])
 
 
+def test_type_of_the_same_size_on_another_line_is_no_script() -> None:
+    with pytest.raises(NotRebuilt):
+        latex_of([glyph("x", 0), glyph("y", 6), glyph("z", 12, 88)], [])
+
+
 FORMULAS = {
     r"\int_0^\infty e^{-x^2}dx=\frac{\sqrt{\pi}}{2}":
         r"\int_{0}^{\infty}e^{-x^{2}}dx=\frac{\sqrt{\pi}}{2}",

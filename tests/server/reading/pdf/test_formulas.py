@@ -53,3 +53,15 @@ def test_a_fraction_without_letters_in_the_text_layer_stays(tmp_path: Path) -> N
         text_page = page.get_textpage()
         found, _ = with_display_formulas(items, [], page, text_page, PageSpace(page, 0, 1.0))
     assert [item.text for item in found] == ["$\\frac{H}{f}$"]
+
+
+def test_a_mark_before_a_formula_is_of_the_word_before_it(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(300, 200))
+    canvas.showPage()
+    canvas.save()
+    item = _item(0, "", "x", "$.MLP_{reg}$")
+    with pypdfium2.PdfDocument(tmp_path / "a.pdf") as document:
+        page = document[0]
+        text_page = page.get_textpage()
+        found, _ = with_display_formulas([item], [], page, text_page, PageSpace(page, 0, 1.0))
+    assert [item.text for item in found] == [". $MLP_{reg}$"]

@@ -125,3 +125,26 @@ def test_leaders_are_missing_apart_from_what_they_lead_from(title: str) -> None:
     (line,) = missing
     assert line.box.left > 72 + width
     assert line.box.right < 400
+
+
+def test_the_raised_digits_of_a_power_of_ten_are_an_exponent() -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written)
+    x = 72.0
+    for text, size, up in (
+        ("Each well held about 5 × 10", 10, 0),
+        ("5", 6, 4),
+        (" cells, and we counted 3 × 105 of the 105 plates.", 10, 0),
+    ):
+        canvas.setFont("Times-Roman", size)
+        canvas.drawString(x, 700 + up, text)
+        x += canvas.stringWidth(text, "Times-Roman", size)
+    canvas.save()
+    (parsed,) = parse_pages(written.getvalue(), [0])
+    with pypdfium2.PdfDocument(written.getvalue()) as document:
+        page = document[0]
+        items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
+    said = " ".join(" ".join(item.text for item in items).split())
+    assert said.replace("$ ", "$") == (
+        "Each well held about 5 × $10^{5}$cells, and we counted 3 × 105 of the 105 plates."
+    )

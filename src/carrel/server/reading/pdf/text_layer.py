@@ -45,6 +45,9 @@ _PARTS = re.compile(r"(\r\n|\.(?: ?\.){4,})")
 """What parts the text of a page: the ends of lines, and leaders."""
 _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
+_TIMES, _RAISED = "[×·∙x]", 0.2
+"""What stands before a power of ten, and how high its exponent, as a part of the digits' height."""
+_POWER = re.compile(rf"{_TIMES} ?(?P<power>10(?P<digits>[-−–]?\d{{1,2}}))(?![\d.,])")
 _SCRIPTS = 0.4
 """Reach of the scripts of formulas in a line, as a part of its height."""
 _NEAR = 3.0
@@ -62,6 +65,7 @@ def correct_items(
         items = with_logical_order(items, text_page, space)
     known = _fold_all([item.text for item in items])
     layer.restore_characters(items, known)
+    layer.raise_powers(items)
     letters = _LETTER.finditer(f" {layer.text}")
     rupees = {
         at[0][1:]: f"{at[1]}₹{at[2]}" for at in letters if "Rupee" in layer.font(at.end(1) - 1)
@@ -111,6 +115,20 @@ class TextLayer:
                 text = self._text_within(item.box, _MARGIN)
             if _fold(text) == folded:
                 item.text = " ".join(text.split())
+
+    def raise_powers(self, items: Iterable[TextItem]) -> None:
+        """Write the raised digits of powers of ten as such: 5 × 10⁵ is not 5 × 105."""
+        for power in _POWER.finditer(self.text):
+            ten, last = (
+                self._space.to_layout(self._page.get_charbox(number))
+                for number in (power.start("power"), power.end() - 1)
+            )
+            if last.bottom > ten.bottom - _RAISED * ten.height:
+                continue
+            flat = re.compile(rf"((?:^|{_TIMES}) ?){power['power']}(?!\d)")
+            for item in items:
+                if item.box.holds_centre(last):
+                    item.text = flat.sub(rf"\1$10^{{{power['digits']}}}$", item.text, count=1)
 
     def is_bold(self, word: PlacedWord) -> bool:
         """Return whether a word is in bold type."""
