@@ -189,3 +189,18 @@ async def test_a_picture_behind_text_is_no_figure(tmp_path: Path, read: Read) ->
         _prose(canvas, 72, 690, 2)
 
     assert _kinds(await _blocks(tmp_path, read, draw)) == ["text"]
+
+
+async def test_a_drawing_in_parts_is_one_figure(tmp_path: Path, read: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        _prose(canvas, 72, 760, 6)
+        for left in (72, 96, 120):
+            canvas.drawInlineImage(Image.new("RGB", (20, 50), "navy"), left, 600, 20, 50)
+        canvas.circle(170, 625, 25)
+        # A photograph drawn twice, and the rule between two columns.
+        for _ in range(2):
+            canvas.drawInlineImage(Image.new("RGB", (90, 60), "navy"), 300, 600, 90, 60)
+        canvas.drawInlineImage(Image.new("RGB", (4, 90), "navy"), 280, 100, 10, 490)
+        _prose(canvas, 72, 560, 6)
+
+    assert _kinds(await _blocks(tmp_path, read, draw)) == ["text", "image", "text", "image"]

@@ -233,7 +233,7 @@ async def test_slides_have_the_lists_that_their_bullets_make(tmp_path: Path, rea
         left, ("of the master", 0, ""), ("below", 1, ""), ("text", 0, "buNone"), ("alone", 0, "")
     )
     _write(right, ("of the master", 0, ""), ("text of the layout", 1, ""), ("and on", 0, ""))
-    boxes = [slide.shapes.add_textbox(0, Inches(top), 9, 9) for top in (5, 6, 7)]
+    boxes = [slide.shapes.add_textbox(0, Inches(top), 9, 9) for top in (5, 6, 7, 8)]
     _write(
         boxes[0],
         ("Steps", 0, ""),
@@ -245,14 +245,17 @@ async def test_slides_have_the_lists_that_their_bullets_make(tmp_path: Path, rea
     style = etree.SubElement(boxes[2]._element.txBody, f"{_DRAWING}lstStyle")
     etree.SubElement(etree.SubElement(style, f"{_DRAWING}lvl1pPr"), f"{_DRAWING}buBlip")
     _write(boxes[2], ("of the box", 0, ""), ("text", 0, "buNone"))
+    _write(boxes[3], ("damaged", 0, "buAutoNum"), startAt="first")
     deck.save(str(tmp_path / "a.pptx"))
     (page,) = (await read(tmp_path / "a.pptx", include_blocks=True)).pages
     assert page.markdown == (
         "- of the master\n  - below\n\ntext\n\n- alone\n\n"
         "- of the master\n\n  text of the layout\n- and on\n\n"
         "Steps\n\n1. one\n   - point\n2. two\n\n5. five\n6. six\n\n- of the box\n\ntext"
+        "\n\n1. damaged"
     )
-    assert _types(page) == ["list", "text", "list", "list", "text", "list", "list", "list", "text"]
+    types = ["list", "text", "list", "list", "text", "list", "list", "list", "text", "list"]
+    assert _types(page) == types
 
 
 async def test_charts_of_slides_are_read_with_their_numbers(tmp_path: Path, read: Read) -> None:

@@ -102,3 +102,13 @@ def test_what_is_as_tall_as_several_lines_is_of_the_first_beside_it() -> None:
     assert [[piece.text for piece in row] for row in rows] == [
         ["above"], ["T", "line 0"], ["line 1", "A Title"], *([line.text] for line in lines[2:]),
     ]  # fmt: skip
+
+
+def test_a_typed_box_is_one_with_its_label() -> None:
+    # The labels stand where a column above them begins, and up to two lines' height from the boxes.
+    head = line([("Kind", 70), ("Sent", 150)], 0)
+    boxes = line([("[", 126), ("]", 138), ("Mail", 150), ("[", 200), ("]", 212), ("Fax", 224)], 20)
+    assert cut(head, boxes)[1] == ["[ ] Mail", "[ ] Fax"]
+    assert cut(head, line([("(", 100), (")", 112), ("Yes", 136)], 20))[1] == ["( ) Yes"]
+    far = line([("[", 100), ("x", 112), ("]", 124), ("Yes", 170)], 20)
+    assert cut(head, far)[1] == ["[ x ]", "Yes"]

@@ -156,3 +156,16 @@ def test_tables_beside_each_other_that_one_pair_joins_stay_apart() -> None:
     found = table_pieces(PageReading(pieces, view))
     left = [number for number in range(16) if number % 4 < 2]
     assert [sorted(group) for group in found] == [left, sorted({*range(16)} - {*left})]
+
+
+def test_a_table_in_the_frame_of_a_form_is_found_by_its_own_rules() -> None:
+    form = [[(f"line {row} of a form", 5, 100)] for row in range(6)]
+    head, body = [("Item", 5, 30), ("Number", 110, 140)], [("A", 5, 30), ("12", 110, 120)]
+    pieces, view = page([*form, head, body])
+    view.roles[6:, ROLES.index("cell")] = 1
+    frame = [Rule(False, at, -5, 195) for at in (0, 300)]
+    across = [Rule(True, at, 0, 300) for at in (-5, 115, 135, 195)]
+    rules = [*frame, *across, Rule(False, 105, 115, 195)]
+    (table,) = find_tables(PageReading(pieces, view), rules, range(len(pieces)), ())
+    assert table.table is not None and table.structure == 0.995
+    assert [cell.text for cell in table.table.cells] == ["Item", "Number", "A", "12"]

@@ -166,7 +166,9 @@ def _list_start(shape: Any, paragraph: Any) -> int | None:
         looks.append((layout.slide_master._element, body))
     for element, path in looks:
         for look in element.xpath(f"({path})/{_BULLET}"):
-            return None if "buNone" in look.tag else int(look.get("startAt", "buAuto" in look.tag))
+            start = look.get("startAt", "")
+            known = start if start.isdecimal() else "buAuto" in look.tag
+            return None if "buNone" in look.tag else int(known)
     return None
 
 

@@ -49,6 +49,9 @@ _PITCH = 2.2
 """Largest distance of the next line, in line heights."""
 _NEAR = 3
 """Rows above and below in which the next line is looked for: other columns are not level."""
+_TICK, _TAB = re.compile(r"[☐☑☒]|.*[\[(]\s?[xX]?|[\[(]\s?[xX]?\s?[\])]"), 2.0
+"""A box to tick or the first half of one, and its largest distance from its label, in line heights.
+"""
 _WORD = re.compile(r"\S+")
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,7}")
 
@@ -244,8 +247,10 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         last = joined[-1]
         gap = piece.box.left - last.box.right
         height = min(last.box.height, piece.box.height)
-        apart = gap > _BLANK * height or gap < -height
-        if not apart and not piece.mono:
+        near = _NARROW * height < gap < _TAB * height and piece.text[0] not in "[(☐☑☒"
+        tick = near and _TICK.fullmatch(last.text)
+        apart = not tick and (gap > _BLANK * height or gap < -height)
+        if not (apart or tick or piece.mono):
             y = piece.box.centre[1]
             apart = _recurs((last.box.right, piece.box.left, y), gaps, height)
         if not apart and down:

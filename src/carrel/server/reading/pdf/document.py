@@ -29,7 +29,7 @@ from carrel.server.reading.pdf.formulas import with_display_formulas
 from carrel.server.reading.pdf.garbage import is_garbage
 from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
-from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
+from carrel.server.reading.pdf.pictures import embedded_pictures, figures_of, finest_picture
 from carrel.server.reading.pdf.structure import tagged_texts
 from carrel.server.reading.pdf.text_layer import correct_items
 from carrel.server.reading.scans.recognition import (
@@ -220,9 +220,10 @@ class PDF(AbstractContextManager["PDF"]):
             fields = self._fields.get(index, ())
             items, rules = with_ticks(items, rules, fields, space)
             filled = [space.to_layout(field.bounds) for field in fields]
-        figures = [box for box in pictures if not is_background(box, frame.upright_size)]
-        drawn = (rules, figures, parsed.drawings, parsed.shades, filled, pictures)
-        return PageParts(frame, items, lines, parsed.comments, parsed.links, *drawn, tagged or [])
+        figures = fenced("pictures", figures_of, pictures, parsed.drawings, frame.upright_size)
+        drawn = (*(figures or ([], parsed.drawings)), parsed.shades, filled, pictures)
+        found = (parsed.comments, parsed.links, rules, *drawn, tagged or [])
+        return PageParts(frame, items, lines, *found)
 
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)

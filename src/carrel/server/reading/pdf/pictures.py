@@ -1,13 +1,13 @@
 """Pictures embedded in a PDF page."""
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from pypdfium2 import raw
 
-from carrel.server.reading.page.elements import Box, join_boxes
+from carrel.server.reading.page.elements import Box, group_connected, join_boxes
 from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 
 _WITH_PICTURES = {raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM}
@@ -15,6 +15,10 @@ _DEPTH = 3
 """Levels of nested forms searched for pictures."""
 _SAME = 1.0
 """Points. Edges of the strips of one picture are no further apart."""
+_SCRAP, _REACH = 60.0, 6.0
+"""Points. Smaller pictures, so near each other, are parts of one that was put together."""
+_TALL = 25.0
+"""Height of a rule between columns, as a multiple of its width."""
 _BACKGROUND = 0.9
 """A picture covering more than this fraction of the page is the page itself."""
 
@@ -33,23 +37,31 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
 
 
 def _continues(one: Box, other: Box) -> bool:
-    """Return whether two boxes of one width or height touch along a whole side."""
-    first, second = sorted((one, other))
-    stacked = _is_same(one.left, other.left) and _is_same(one.right, other.right)
-    beside = _is_same(one.top, other.top) and _is_same(one.bottom, other.bottom)
-    return (stacked and (_is_same(one.bottom, other.top) or _is_same(other.bottom, one.top))) or (
-        beside and _is_same(first.right, second.left)
-    )
+    """Return whether two boxes of one width or height touch along a whole side, or are the same."""
+    left, top, right, bottom = (abs(a - b) <= _SAME for a, b in zip(one, other, strict=True))
+    stacked, beside = left and right, top and bottom
+    gap = one.shared_height(other) if stacked else one.shared_width(other)
+    return (stacked and beside) or ((stacked or beside) and abs(gap) <= _SAME)
 
 
-def _is_same(one: float, other: float) -> bool:
-    return abs(one - other) <= _SAME
+def figures_of(
+    pictures: Iterable[Box], drawings: Sequence[Box], size: tuple[float, float]
+) -> tuple[list[Box], list[Box]]:
+    """Return the pictures and drawings on a page of this size, without backgrounds and rules.
+
+    Small ones side by side are one, a drawing if any is.
+    """
+    most = _BACKGROUND * size[0] * size[1]
+    shown = (p for p in pictures if p.width * p.height <= most and p.height < _TALL * p.width)
+    whole = list(map(Box.around, group_connected([*drawings, *shown], _are_scraps)))
+    drawn = [box for box in whole if any(box.contains(part, 0) for part in drawings)]
+    return [box for box in whole if box not in drawn], drawn
 
 
-def is_background(picture: Box, size: tuple[float, float]) -> bool:
-    """Return whether a picture covers a whole page of this size."""
-    width, height = size
-    return picture.width * picture.height > _BACKGROUND * width * height
+def _are_scraps(one: Box, other: Box) -> bool:
+    """Return whether both are small and near each other."""
+    small = all(min(box.width, box.height) < _SCRAP for box in (one, other))
+    return small and one.is_near(other, _REACH)
 
 
 def finest_picture(page: Any) -> float:

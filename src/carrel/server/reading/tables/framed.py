@@ -45,7 +45,8 @@ class Grid:
 
 
 def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
-    """Return each group of crossing rules with room for cells side by side.
+    """Return each group of crossing rules with room for cells side by side, with and without its
+    frame: a form's holds tables and other text.
 
     Rules no farther apart than `double` are one, drawn as two.
     """
@@ -58,6 +59,9 @@ def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
         xs = _places([rule.at for rule in down] + _overhang(across, down), touch)
         if len(xs) > 2 and len(ys) > 1 and len(xs) * len(ys) <= _MOST_FIELDS:
             found.append(Grid(tuple(xs), tuple(ys), tuple(_fields(xs, ys, across, down))))
+            inner = [rule for rule in down if xs[0] + touch < rule.at < xs[-1] - touch]
+            if len(inner) < len(down):
+                found += grids([*across, *inner], double)
     return found
 
 
