@@ -16,6 +16,8 @@ from carrel.server.reading.page_model.features import Floats, Indexes
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, PageView
 
 _LIKELY, _SURE = 0.5, 0.9
+_LABEL = 4
+"""More letters than a label has."""
 _RIGHT, _WRONG = (9.8, 0.2), (0.5, 24.5)
 """How often things are told and not where they are so and where not, before a page is seen."""
 _OFTEN = 0.2
@@ -65,17 +67,18 @@ def with_tags(view: PageView, pieces: Sequence[Line], texts: Sequence[TaggedText
     broken = flowing & alike & begins[np.maximum(here, other)] & (before < 1 - _SURE)
     block[UPRIGHT:][broken[UPRIGHT:]] = before[UPRIGHT:][broken[UPRIGHT:]]
     _believe(flags[:, FLAGS.index("head")], tables > 0, head > 0)
-    # Pieces of one block have one role.
-    roles = view.roles * np.array([[1 + len(piece.text)] for piece in pieces])
-    joined = (flowing & alike & (block > _LIKELY)).any(0)
+    # Pieces of one block have one role; all lines of a heading look like one.
+    letters = np.array([0.1 + sum(map(str.isalpha, piece.text)) for piece in pieces])
+    joined, roles = (flowing & alike & (block > _LIKELY)).any(0), view.roles.copy()
+    heading = roles[:, ROLES.index("heading")]
     for number in np.unique(blocks[joined]):
-        roles[joined & (blocks == number)] = roles[joined & (blocks == number)].sum(0)
+        some = joined & (blocks == number)
+        heading[some] = heading[some & (letters > _LABEL)].min(initial=1)
+        roles[some] = np.average(roles[some], 0, letters[some])
     roles /= roles.sum(1, keepdims=True)
-    heading = roles[:, ROLES.index("heading")] > _SURE
     for number in np.unique(role[role >= 0]):
-        # Headings with numbers may be items for a writer.
-        items = number == ROLES.index("list_item")
-        some = (blocks > 0) & ~(heading & (role == number) & items)
+        # Writers call headings items, if they have numbers, and paragraphs.
+        some = (blocks > 0) & ((heading <= _LIKELY) | (number == ROLES.index("heading")))
         roles[:, ROLES.index("text")] += _believe(roles[:, number], some, role == number)
     roles /= roles.sum(1, keepdims=True)
     return replace(view, roles=roles, flags=flags, shared=shared)

@@ -71,7 +71,8 @@ def _page(page: Any) -> ParsedPage:
         rest = " ".join(item.text for item in sound)
         if len(rest) > _SOUND * len(text) and not is_garbage(rest, suspected=True):
             garbage, items, text = False, sound, rest
-            unread = join_boxes((item.box for item in broken), _are_level)
+            boxes = (item.box for item in broken)
+            unread = join_boxes(boxes, lambda one, other: one.shared_height(other) > 0)
     doubted = _OF_OTHER_OCR in reasons and (
         2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
     )
@@ -112,10 +113,6 @@ def _part_by_font(items: Sequence[TextItem]) -> tuple[list[TextItem], list[TextI
     long = {font: "".join(all) for font, all in texts.items() if len("".join(all)) > 2 * len(all)}
     broken = {font for font, text in long.items() if is_unmapped(text)}
     return [i for i in items if i.font not in broken], [i for i in items if i.font in broken]
-
-
-def _are_level(one: Box, other: Box) -> bool:
-    return one.shared_height(other) > 0
 
 
 def _links(annotations: Sequence[Any]) -> list[Link]:

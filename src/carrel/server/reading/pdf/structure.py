@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Iterator
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 from pypdfium2 import raw
@@ -13,15 +13,11 @@ from carrel.server.reading.pdf.page_space import PageSpace
 
 _DEEPEST, _WIDEST = 60, 500
 """Most levels of a tree that are read, and most rows or columns of a cell."""
-_ROLES: dict[str, Role] = {
-    **dict.fromkeys(["H", *(f"H{level}" for level in range(1, 7)), "Title"], "heading"),
-    **dict.fromkeys(["Note", "FENote", "Footnote"], "footnote"),
-    **dict.fromkeys(["TH", "TD"], "cell"),
-    "LI": "list_item",
-    "Caption": "caption",
-    "TOCI": "contents_entry",
-    "Code": "code",
-}
+_KINDS: dict[Role, str] = {
+    "heading": "H H1 H2 H3 H4 H5 H6 Title", "list_item": "LI", "caption": "Caption",
+    "cell": "TH TD", "footnote": "Note FENote Footnote", "contents_entry": "TOCI", "code": "Code",
+}  # fmt: skip
+_ROLES = {kind: ROLES.index(role) for role, kinds in _KINDS.items() for kind in kinds.split()}
 
 
 def tagged_texts(page: Any, space: PageSpace) -> Iterator[TaggedText]:
@@ -41,8 +37,7 @@ class ContentTags:
 
     def __init__(self, page: Any) -> None:
         self.tags: dict[int, Tag] = {}
-        self._blocks = self._tables = self._rows = 0
-        self._taken = set[tuple[int, int]]()
+        self._numbers, self._rows, self._taken = count(1), count(1), set[tuple[int, int]]()
         tree = raw.FPDF_StructTree_GetForPage(page)
         for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
             if element := raw.FPDF_StructTree_GetChildAtIndex(tree, number):
@@ -51,29 +46,27 @@ class ContentTags:
 
     def _visit(self, element: Any, tag: Tag, depth: int = 0) -> None:
         """Visit an element that is part of what has a tag."""
-        kind, column = _kind(element), 0
-        role = _ROLES.get(kind)
+        kind, row, column = _kind(element), 0, 0
+        role = _ROLES.get(kind, -1)
         if kind == "Table":
-            self._tables += 1
-            self._rows, self._taken, tag = 0, set(), Tag(table=self._tables)
+            tag = Tag(table=next(self._numbers))
+            self._rows, self._taken = count(1), set()
+        elif kind == "TR" and tag.table:
+            row = next(self._rows)
         # An item and a cell hold paragraphs, and may hold other blocks.
-        elif role or (kind == "P" and tag.role < 0):
-            self._blocks += 1
-            tag = tag._replace(block=self._blocks, role=ROLES.index(role) if role else -1)
-        in_row = kind == "TR" and tag.table
-        self._rows += bool(in_row)
+        elif role >= 0 or (kind == "P" and tag.role < 0):
+            tag = tag._replace(block=next(self._numbers), role=role, head=kind == "TH")
         for number in range(max(0, raw.FPDF_StructElement_CountChildren(element))):
             # None for what another page has, or an empty cell.
             child = raw.FPDF_StructElement_GetChildAtIndex(element, number) or None
             content = raw.FPDF_StructElement_GetChildMarkedContentID(element, number)
-            if in_row:
-                while (self._rows, column) in self._taken:
+            if row:
+                while (row, column) in self._taken:
                     column += 1
-                bottom = self._rows + _span(child, b"RowSpan") - 1
+                bottom = row + _span(child, b"RowSpan") - 1
                 right = column + _span(child, b"ColSpan") - 1
-                tag = Tag(0, -1, tag.table, self._rows, bottom, column, right, _kind(child) == "TH")
-                places = product(range(self._rows, bottom + 1), range(column, right + 1))
-                self._taken.update(places)
+                tag = Tag(0, -1, tag.table, row, bottom, column, right)
+                self._taken |= {*product(range(row, bottom + 1), range(column, right + 1))}
             if child and depth < _DEEPEST:
                 self._visit(child, tag, depth + 1)
             elif content >= 0:
