@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pypdfium2
 
 from carrel.server.reading.page.elements import Line
 from carrel.server.reading.page.lines import runs_from_right
@@ -56,20 +57,24 @@ class Taught:
 
 
 def documents(folder: Path) -> list[Path]:
-    """Return the labels of a corpus, in an order that their names do not decide."""
-    found = (path for each in (folder, *folder.iterdir()) for path in each.glob("*.json"))
+    """Return the documents of a corpus, in an order that their names do not decide."""
+    found = (path for each in (folder, *folder.iterdir()) for path in each.glob("*.pdf"))
     return sorted(found, key=lambda path: hashlib.sha256(path.name.encode()).digest())
 
 
-def labelled_pages(labels: Path) -> list[LabelledPage]:
-    """Return the pages of a document that have text."""
+def labelled_pages(document: Path) -> list[LabelledPage]:
+    """Return the pages of a document that have text; without labels, nothing is known of them."""
     from carrel.server.reading.pdf.liteparse import parse_pages
 
-    truth = json.loads(labels.read_text())["pages"]
+    data, labels = document.read_bytes(), document.with_suffix(".json")
+    if labels.exists():
+        truth = [page["elements"] for page in json.loads(labels.read_text())["pages"]]
+    else:
+        truth = [[] for _ in pypdfium2.PdfDocument(data)]
     found = []
-    for parsed in parse_pages(labels.with_suffix(".pdf").read_bytes(), range(len(truth))):
-        name = f"{labels.parent.name}/{labels.stem}/{parsed.index}"
-        page = _labelled(name, parsed, truth[parsed.index]["elements"])
+    for parsed in parse_pages(data, range(len(truth))):
+        name = f"{document.parent.name}/{document.stem}/{parsed.index}"
+        page = _labelled(name, parsed, truth[parsed.index])
         if page:
             found.append(page)
     return found

@@ -18,7 +18,8 @@ NOTHING = np.iinfo(np.int16).max
 class Shelf(NamedTuple):
     """The pieces of all pages; the last is none, which fills batches up.
 
-    `ways` lead to neighbours: their number less the piece's own.
+    `x` and `pairs` are the bits of numbers in half precision. `ways` lead to neighbours: their
+    number less the piece's own.
     """
 
     x: np.ndarray
@@ -47,8 +48,8 @@ def shelved(pages: Sequence[Taught]) -> tuple[Shelf, np.ndarray]:
         ways.append(np.where(page.features.neighbours < count, way, NOTHING).astype(np.int16))
     nothing = np.full((len(DIRECTIONS), 1), NOTHING, np.int16)
     return Shelf(
-        _joined([page.features.pieces for page in pages], 0),
-        _joined([page.features.pairs for page in pages], 0, axis=1),
+        _joined([page.features.pieces for page in pages], 0).view(np.uint16),
+        _joined([page.features.pairs for page in pages], 0, axis=1).view(np.uint16),
         np.concatenate([*ways, nothing], axis=1),
         _joined([page.features.rows for page in pages], 0),
         _joined([page.roles for page in pages], UNKNOWN),

@@ -23,8 +23,6 @@ from teaching.shelf import NODES, NOTHING, PAGES, Batch, Shelf, batches
 Weights = dict[str, Any]
 PAIR = 32
 """Width of the layer that judges pairs."""
-_AT_ONCE = 50
-"""Steps that the machine takes without looking up."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,9 @@ def initial(shelf: Shelf, course: Course, seed: int) -> Weights:
     """Weights before the first step; features are scaled by what a sample of pieces shows."""
     random = np.random.default_rng(seed)
     step = max(1, len(shelf.rows) // 200_000)
-    x = shelf.x[:-1:step].astype(np.float32)
-    pairs = shelf.pairs[:, :-1:step].reshape(-1, PAIR_FEATURES).astype(np.float32)
+    x = np.asarray(shelf.x[:-1:step]).view(np.float16).astype(np.float32)
+    pairs = np.asarray(shelf.pairs[:, :-1:step]).view(np.float16).astype(np.float32)
+    pairs = pairs.reshape(-1, PAIR_FEATURES)
 
     def matrix(*shape: int) -> np.ndarray:
         return random.normal(0, np.sqrt(1.6 / shape[-2]), shape).astype(np.float32)
@@ -97,7 +96,7 @@ def _forward(
 
     def scaled(values: Any, name: str) -> Any:
         mean, scale = weights[f"_{name}_mean"], weights[f"_{name}_scale"]
-        return jnp.clip((values.astype(jnp.float32) - mean) * scale, -6, 6)
+        return jnp.clip((_whole(values) - mean) * scale, -6, 6)
 
     x, pairs = scaled(shelf.x[batch.pieces], "piece"), scaled(shelf.pairs[:, batch.pieces], "pair")
     if keys is not None:
@@ -137,28 +136,59 @@ def _forward(
     return said[:, : len(ROLES)], said[:, len(ROLES) :], jnp.stack(shared)
 
 
-def _loss(said: Said, shelf: Shelf, batch: Batch, teachers: Said | None, trust: float) -> Any:
-    """Return how far a network is from the truth, and from what its teachers say."""
+def _loss(said: Said, shelf: Shelf, batch: Batch, advice: Said | None, trust: float) -> Any:
+    """Return how far a network is from the truth, and from what its teachers say.
+
+    Where the truth is not known, what they say is all there is.
+    """
     roles, flags, shared = said
     truth = shelf.roles[batch.pieces].astype(jnp.int32)
+    right: Any = jax.nn.one_hot(truth, len(ROLES))
+    true_flags: Any = shelf.flags[batch.pieces].astype(jnp.float32)
+    true_shared: Any = shelf.shared[:, batch.pieces].astype(jnp.float32)
     known = truth >= 0
+    if advice:
+        roles_said, flags_said = (_whole(part[batch.pieces]) for part in advice[:2])
+        shared_said = _whole(advice[2][:, batch.pieces])
+        right = jnp.where(known[:, None], _mixed(right, roles_said, trust), roles_said)
+        truth = jnp.where(known, truth, roles_said.argmax(1))
+        known = batch.pages < PAGES
+        # Only cells may be heads, and only what shares a table may share a row.
+        is_cell = (truth == ROLES.index("cell")) & known
+        asked = is_cell[:, None] | (known[:, None] & jnp.asarray([f == "first" for f in FLAGS]))
+        true_flags = jnp.where(
+            true_flags < 0,
+            jnp.where(asked, flags_said, -1),
+            _mixed(true_flags, flags_said, trust),
+        )
+        in_table = shared_said[..., 2:3] > 0.5
+        asked = in_table | jnp.asarray([what in ("block", "table") for what in SHARED])
+        untold = (true_shared[..., :1] < 0) & (shelf.ways[:, batch.pieces] != NOTHING)[..., None]
+        true_shared = jnp.where(
+            true_shared < 0,
+            jnp.where(untold & asked, shared_said, -1),
+            _mixed(true_shared, shared_said, trust),
+        )
     counts = jnp.bincount(
         jnp.where(known, truth, 0), weights=known.astype(jnp.float32), length=len(ROLES)
     )
     # Rare roles count more, but not as much more as they are rarer.
     weight = (1 / jnp.sqrt(jnp.maximum(counts, 20)))[jnp.maximum(truth, 0)] * known
-    right: Any = jax.nn.one_hot(truth, len(ROLES))
-    true_flags: Any = shelf.flags[batch.pieces].astype(jnp.float32)
-    true_shared: Any = shelf.shared[:, batch.pieces].astype(jnp.float32)
-    if teachers:
-        right = (1 - trust) * right + trust * teachers[0]
-        true_flags = jnp.where(true_flags < 0, -1, (1 - trust) * true_flags + trust * teachers[1])
-        true_shared = jnp.where(
-            true_shared < 0, -1, (1 - trust) * true_shared + trust * teachers[2]
-        )
     chosen = (jax.nn.log_softmax(roles) * right).sum(1)
     of_roles = -(chosen * weight).sum() / jnp.maximum(weight.sum(), 1e-6)
     return of_roles + 0.5 * _binary(flags, true_flags) + _binary(shared, true_shared)
+
+
+def _whole(halves: Any) -> Any:
+    """Return numbers in half precision, which the shelf holds as their bits, as others.
+
+    A processor would turn the whole shelf at each step.
+    """
+    return jax.lax.bitcast_convert_type(halves, jnp.float16).astype(jnp.float32)
+
+
+def _mixed(truth: Any, said: Any, trust: float) -> Any:
+    return (1 - trust) * truth + trust * said
 
 
 def _binary(logits: Any, truth: Any) -> Any:
@@ -169,14 +199,26 @@ def _binary(logits: Any, truth: Any) -> Any:
     return (sums / jnp.maximum(known.sum(axes), 1)).sum()
 
 
-def _views(teachers: Sequence[Weights], shelf: Shelf, batch: Batch) -> Said:
-    """Return the mean of what teachers say, as probabilities."""
-    said = [_forward(weights, shelf, batch) for weights in teachers]
-    return (
-        sum(jax.nn.softmax(one[0]) for one in said) / len(said),
-        sum(jax.nn.sigmoid(one[1]) for one in said) / len(said),
-        sum(jax.nn.sigmoid(one[2]) for one in said) / len(said),
-    )
+def advised(teachers: Sequence[Weights], shelf: Shelf, counts: np.ndarray) -> Said:
+    """Return what teachers say on the mean of every piece, as the page model takes their mean."""
+
+    @jax.jit
+    def asked(shelf: Shelf, batch: Batch) -> Said:
+        said = [_forward(weights, shelf, batch) for weights in teachers]
+        return (
+            jax.nn.softmax(sum(one[0] for one in said) / len(said)),
+            sum(jax.nn.sigmoid(one[1]) for one in said) / len(said),
+            sum(jax.nn.sigmoid(one[2]) for one in said) / len(said),
+        )
+
+    count = len(shelf.rows)
+    roles = np.zeros((count, len(ROLES)), np.float16)
+    flags = np.zeros((count, len(FLAGS)), np.float16)
+    shared = np.zeros((len(DIRECTIONS), count, len(SHARED)), np.float16)
+    for batch in batches(np.asarray(shelf.rows), counts, None):
+        some = batch.pieces
+        roles[some], flags[some], shared[:, some] = asked(shelf, batch)
+    return roles.view(np.uint16), flags.view(np.uint16), shared.view(np.uint16)
 
 
 def _endless(rows: np.ndarray, counts: np.ndarray, random: np.random.Generator) -> Iterator[Batch]:
@@ -190,13 +232,15 @@ def train(
     counts: np.ndarray,
     course: Course,
     seeds: Sequence[int],
-    teachers: Sequence[Weights] = (),
+    advice: Said | None = None,
+    start: Weights | None = None,
 ) -> list[Weights]:
     """Teach a network for each seed, all on the same pages; return their mean weights.
 
-    The rate of learning rises, and then falls to nothing.
+    The rate of learning rises, and then falls to nothing. `advice` is what teachers say; with
+    `start`, each goes on from those weights.
     """
-    each = [initial(shelf, course, seed) for seed in seeds]
+    each = [start or initial(shelf, course, seed) for seed in seeds]
     fixed = {key: value for key, value in each[0].items() if key.startswith("_")}
     free = {
         key: jnp.stack([weights[key] for weights in each]) for key in each[0] if key not in fixed
@@ -204,17 +248,12 @@ def train(
     keys = jnp.stack([jax.random.key(seed) for seed in seeds])
 
     @partial(jax.jit, donate_argnums=0)
-    def steps(moving: Any, shelf: Any, teachers: Any, given: Any) -> Any:
-        moving, losses = jax.lax.scan(partial(step, shelf, teachers), moving, given)
-        return moving, losses.mean()
-
-    def step(shelf: Shelf, teachers: Any, moving: Any, given: Any) -> Any:
-        batch, (number, *state) = Batch(*given), moving
-        views = _views(teachers, shelf, batch) if teachers else None
+    def step(moving: Any, shelf: Shelf, advice: Any, batch: Batch) -> Any:
+        number, *state = moving
 
         def loss_of(free: Weights, key: Any) -> Any:
             said = _forward({**free, **fixed}, shelf, batch, key, course.noise, course.dropped)
-            return _loss(said, shelf, batch, views, course.trust)
+            return _loss(said, shelf, batch, advice, course.trust)
 
         def learn(key: Any, free: Weights, mean: Weights, moments: Any) -> Any:
             loss, slope = jax.value_and_grad(loss_of)(free, jax.random.fold_in(key, number))
@@ -229,13 +268,10 @@ def train(
         jax.tree.map(jnp.array, free),
         jax.tree.map(jnp.zeros_like, (free, free)),
     )
-    at_hand = _endless(np.asarray(shelf.rows), counts, np.random.default_rng(seeds[0]))
-    told, done = time.monotonic(), 0
-    while done < course.steps:
-        some = list(islice(at_hand, min(_AT_ONCE, course.steps - done)))
-        given = tuple(np.stack(parts) for parts in zip(*some, strict=True))
-        moving, loss = steps(moving, shelf, tuple(teachers), given)
-        done += len(some)
+    told, random = time.monotonic(), np.random.default_rng(seeds[0])
+    at_hand = islice(_endless(np.asarray(shelf.rows), counts, random), course.steps)
+    for done, batch in enumerate(at_hand, 1):
+        moving, loss = step(moving, shelf, advice, batch)
         if time.monotonic() - told > 20 or done == course.steps:
             told = time.monotonic()
             clock = time.strftime("%H:%M:%S")
@@ -268,15 +304,26 @@ def _moved(
     return free, mean, (first, second)
 
 
-def save(network: Weights, path: Path, beside: Path | None = None) -> None:
-    """Write a network in half precision, behind those of another file if there is one."""
+def save(path: Path, networks: Sequence[Weights], beside: Sequence[Weights] = ()) -> None:
+    """Write networks in half precision, one behind the other, behind those they stand beside."""
     halves = {
-        name.lstrip("_"): np.asarray(value).astype(np.float32 if name[0] == "_" else np.float16)
-        for name, value in network.items()
+        name.lstrip("_"): np.stack([each[name] for each in (*beside, *networks)]).astype(
+            np.float32 if name[0] == "_" else np.float16
+        )
+        for name in networks[0]
     }
-    networks = {name: value[None] for name, value in halves.items()}
-    if beside:
-        with np.load(beside) as file:
-            networks = {name: np.append(file[name], value, 0) for name, value in networks.items()}
     # Its types take no keyword for an array.
-    np.savez_compressed(path, **networks)  # type: ignore[arg-type]
+    np.savez_compressed(path, **halves)  # type: ignore[arg-type]
+
+
+def saved(path: Path) -> list[Weights]:
+    """Return the networks of a file of `save`."""
+    with np.load(path) as file:
+        whole = {
+            f"_{name}" if name.endswith(("_mean", "_scale")) else name: file[name].astype(
+                np.float32
+            )
+            for name in file.files
+        }
+    count = len(whole["enter"])
+    return [{name: value[number] for name, value in whole.items()} for number in range(count)]
