@@ -256,8 +256,6 @@ def _line(parts: Sequence[_Part]) -> str:
     if lost := next((p for p in main if p in scripts and abs(p.base - base) > _LOST * size), None):
         raise NotRebuilt(lost.latex)
     nuclei = [part for part in parts if part not in scripts]
-    if not nuclei:
-        nuclei, scripts = list(parts), []
     held: dict[int, tuple[list[_Part], list[_Part]]] = {}
     for script in scripts:
         number, up = _nucleus(script, nuclei, base)

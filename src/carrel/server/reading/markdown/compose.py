@@ -82,19 +82,17 @@ def _text(group: list[Region], *, plain: bool) -> ScoredText:
             text.content(first.text, first.lines)
         case "list_item":
             _add_list(text, group)
-        case "heading":
-            text.syntax("#" * min(6, max(1, first.level)) + " ")
-            add_inline(text, first)
-        case "note":
-            text.syntax("[^")
-            text.content(first.marker, first.lines)
-            text.syntax("]: ")
-            add_inline(text, first)
         case "code":
             text.syntax("```\n")
             text.content(first.text, first.lines)
             text.syntax("\n```")
-        case _:
+        case kind:
+            if kind == "heading":
+                text.syntax("#" * min(6, max(1, first.level)) + " ")
+            elif kind == "note":
+                text.syntax("[^")
+                text.content(first.marker, first.lines)
+                text.syntax("]: ")
             add_inline(text, first)
     return text
 

@@ -188,9 +188,7 @@ class PageBuilder:
         )
 
     def _word_scores(self, text: ScoredText) -> list[ocr.WordScore] | None:
-        if self._options.granularity != "word":
-            return None
-        return [ocr.WordScore(**word._asdict()) for word in text.words()]
+        return list(text.words()) if self._options.granularity == "word" else None
 
 
 def _mean(scores: Iterable[float | None]) -> float | None:

@@ -3,23 +3,15 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Line
+from carrel.wire.ocr import WordScore
 
 DIGITS = 4
 """Digits of a confidence after the point."""
 
 _WORD = re.compile(r" ?\S+")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")
-
-
-class ScoredWord(NamedTuple):
-    """A word in the Markdown, with a preceding space, if any."""
-
-    text: str
-    confidence: float
-    start_index: int
 
 
 class ScoredText:
@@ -67,16 +59,17 @@ class ScoredText:
         ]
         return moved
 
-    def words(self) -> Iterator[ScoredWord]:
-        """Yield every word that came from the page."""
+    def words(self) -> Iterator[WordScore]:
+        """Yield every word that came from the page, with a preceding space, if any."""
         text = str(self)
         certainties: dict[int, _Certainty] = {}
         for start, end, source in self._content:
-            certainty = certainties.setdefault(id(source), _Certainty(source))
+            key = id(source)
+            certainty = certainties.get(key) or certainties.setdefault(key, _Certainty(source))
             for match in _WORD.finditer(text, start, end):
                 word = match[0]
                 confidence = round(certainty.of(word.lstrip(" ")), DIGITS)
-                yield ScoredWord(word, confidence, match.start())
+                yield WordScore(word, confidence, match.start())
 
     def __str__(self) -> str:
         return "".join(self._parts)

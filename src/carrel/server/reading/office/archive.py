@@ -87,9 +87,8 @@ def parse_xml(content: bytes) -> Any:
 
 def parse_member(data: bytes, name: str) -> Any | None:
     """Return the root element of a file of an archive, or None if it is missing or damaged."""
-    content = member(data, name)
     try:
-        return None if content is None else parse_xml(content)
+        return parse_xml(member(data, name) or b"")
     except etree.XMLSyntaxError:
         return None
 

@@ -3,6 +3,7 @@
 import email
 import email.policy
 from email.message import EmailMessage
+from typing import Any
 
 from carrel.server.formats.charsets import decode_text, paragraphs, unicode_of
 from carrel.server.reading.markdown.inline import escaped
@@ -65,17 +66,12 @@ def _body(message: EmailMessage) -> list[Part]:
         payload = body.get_payload(decode=True)
         content = payload.decode("latin-1") if isinstance(payload, bytes) else ""
     if body.get_content_subtype() == "html":
-        pictures = {
-            f"cid:{(part.get('Content-ID') or '').strip().strip('<>')}": part
+        pictures: dict[str, Any] = {
+            f"cid:{str(part.get('Content-ID')).strip('<> ')}": part.get_payload(decode=True)
             for part in message.walk()
             if part.get_content_maintype() == "image"
         }
-
-        def find(source: str) -> bytes | None:
-            payload = pictures[source].get_payload(decode=True) if source in pictures else None
-            return payload if isinstance(payload, bytes) else None
-
-        return parts_of_html(str(content), find)
+        return parts_of_html(str(content), pictures.get)
     return plain_parts(str(content))
 
 

@@ -9,6 +9,7 @@ from markdown_it.token import Token
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.inline import FindPicture
+from carrel.server.reading.page.elements import split_when
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 from carrel.wire.ocr import BlockType
 
@@ -33,14 +34,12 @@ def parts_of_markdown(source: str, find: FindPicture = lambda _: None) -> list[P
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(source)
     parts: list[Part] = []
     done = 0
-    for place, token in enumerate(tokens):
-        if token.level == 0 and token.map is not None:
-            start, end = token.map
-            # Definitions of links and notes yield no tokens: keep them as text.
-            parts += _part("text", lines[done:start], [], find)
-            kind = _KINDS.get(token.type, "text")
-            parts += _part(kind, lines[start:end], tokens[place:], find)
-            done = end
+    for block in split_when(tokens, lambda _, token: token.level == 0 and token.nesting >= 0):
+        start, end = block[0].map or (done, done)
+        # Definitions of links and notes yield no tokens: keep them as text.
+        parts += _part("text", lines[done:start], [], find)
+        parts += _part(_KINDS.get(block[0].type, "text"), lines[start:end], block, find)
+        done = end
     parts += _part("text", lines[done:], [], find)
     return parts
 
@@ -91,8 +90,6 @@ def _table(tokens: Sequence[Token]) -> Table:
     cells: list[Cell] = []
     row = column = -1
     for token in tokens:
-        if token.type == "table_close":
-            break
         if token.type == "tr_open":
             row, column = row + 1, -1
         if token.type == "inline":
@@ -113,11 +110,8 @@ def _pieces(token: Token) -> Iterator[tuple[str, str]]:
 
 
 def _links(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the link addresses in the first block."""
-    for number, token in enumerate(tokens):
-        if number and token.level == 0 and token.nesting >= 0 and token.type != "inline":
-            break
-        for child in token.children or []:
-            href = child.attrs.get("href") if child.type == "link_open" else None
-            if isinstance(href, str) and href.startswith(("http://", "https://", "mailto:")):
-                yield href
+    """Yield the link addresses in a block."""
+    for child in (child for token in tokens for child in token.children or []):
+        href = str(child.attrs.get("href")) if child.type == "link_open" else ""
+        if href.startswith(("http://", "https://", "mailto:")):
+            yield href

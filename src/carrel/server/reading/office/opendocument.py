@@ -53,18 +53,18 @@ class _Page:
 
     def parts(self, body: Any) -> list[Part]:
         root = etree.Element("body")
-        self._add_children(body, root, 0, head=False)
+        self._add_children(body, root, 0)
         if len(self._notes):
             root.append(self._notes)
         return parts_of_tree(root, lambda name: member(self._data, name))
 
-    def _add_children(self, element: Any, into: Any, depth: int, *, head: bool) -> None:
+    def _add_children(self, element: Any, into: Any, depth: int) -> None:
         _add_text(into, element.text)
         for child in element:
-            self._add(child, into, depth, head=head)
+            self._add(child, into, depth)
             _add_text(into, child.tail)
 
-    def _add(self, element: Any, into: Any, depth: int, *, head: bool) -> None:
+    def _add(self, element: Any, into: Any, depth: int) -> None:
         name = name_of(element)
         if name in _LEFT_OUT or depth > _MAX_DEPTH:
             return
@@ -72,21 +72,19 @@ class _Page:
             _add_text(into, " ")
         elif name == "note":
             self._add_note(element, into, depth)
-        elif tag := self._tag(element, name, head=head):
-            made = etree.SubElement(into, tag)
-            _add_attributes(element, made)
-            self._add_children(element, made, depth + 1, head=head)
         else:
-            inside = head or name == "table-header-rows"
-            self._add_children(element, into, depth + 1, head=inside)
+            if tag := self._tag(element, name):
+                into = etree.SubElement(into, tag)
+                _add_attributes(element, into)
+            self._add_children(element, into, depth + 1)
 
-    def _tag(self, element: Any, name: str, *, head: bool) -> str | None:
+    def _tag(self, element: Any, name: str) -> str | None:
         if name == "h":
             level = attribute(element, "outline-level") or "1"
             return f"h{level}" if level in "123456" else "h6"
         if name == "list" and attribute(element, "style-name") in self._numbered:
             return "ol"
-        if name == "table-cell" and head:
+        if name == "table-cell" and [*element.iterancestors("{*}table-header-rows")]:
             return "th"
         return _TAGS.get(name)
 
@@ -96,7 +94,7 @@ class _Page:
         note = etree.SubElement(self._notes, "li")
         note.set("id", f"footnote-{number}")
         for body in element.iterfind("{*}note-body"):
-            self._add_children(body, note, depth + 1, head=False)
+            self._add_children(body, note, depth + 1)
 
 
 def _add_attributes(element: Any, made: Any) -> None:

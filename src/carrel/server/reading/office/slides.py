@@ -174,19 +174,12 @@ def _list_start(shape: Any, paragraph: Any) -> int | None:
 
 def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
     """Yield a paragraph's pieces, each with its link address or an empty string."""
-    # Line breaks and fields stand between the runs.
-    rest = paragraph.text.replace("\v", " ").replace("\n", " ")
-    for run in paragraph.runs:
-        words = run.text.replace("\v", " ").replace("\n", " ")
-        before, _, after = rest.partition(words) if words else ("", "", rest)
-        if before:
-            yield before, ""
-        if words:
-            url = _link(run)
+    runs = iter(paragraph.runs)
+    for piece in paragraph._p.content_children:
+        # Line breaks and fields stand between the runs, without a link.
+        url = _link(next(runs)) if piece.tag.endswith("}r") else ""
+        if words := piece.text.replace("\v", " ").replace("\n", " "):
             yield words, url if address(url) else ""
-        rest = after
-    if rest:
-        yield rest, ""
 
 
 def _link(run: Any) -> str:

@@ -85,7 +85,7 @@ def _even_out(lines: list[Line]) -> list[Line]:
     A detected line's height depends on its letters' descenders. Taken as font sizes, unequal
     heights would make headings of half a paragraph.
     """
-    evened: dict[int, Line] = {}
+    evened = list(lines)
     rest = sorted(range(len(lines)), key=lambda number: lines[number].box.height)
     while rest:
         usual = lines[rest[len(rest) // 2]].box.height
@@ -95,8 +95,8 @@ def _even_out(lines: list[Line]) -> list[Line]:
             middle = (box.top + box.bottom) / 2
             box = Box(box.left, middle - usual / 2, box.right, middle + usual / 2)
             evened[number] = lines[number]._replace(box=box, size=usual)
-        rest = [number for number in rest if number not in evened]
-    return [evened[number] for number in range(len(lines))]
+        rest = [number for number in rest if number not in alike]
+    return evened
 
 
 def _line(found: dict[str, Any], frame: PageFrame, scale: float) -> Line:

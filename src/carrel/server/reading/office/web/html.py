@@ -128,17 +128,16 @@ class _Reader:
 
     def _list(self, element: Any, ordered: bool, depth: int) -> Iterator[Part]:
         """Yield one part with all items, then the tables and pictures that a list cannot hold."""
-        notes = [NOTE.fullmatch(item.get("id") or "") for item in element if name_of(item) == "li"]
+        items = element.findall("{*}li")
+        notes = [NOTE.fullmatch(item.get("id") or "") for item in items]
         text, after, links = ScoredText(), list[Part](), list[str]()
         number, dot = whole_number(element.get("start"), 1) - 1, "."
-        for place, item in enumerate(item for item in element if name_of(item) == "li"):
+        for place, item in enumerate(items):
             following, number = number + 1, whole_number(item.get("value"), number + 1)
             if ordered and place and number != following:
                 # In Markdown, another delimiter starts a new list; the same one counts on.
                 dot = ")" if dot == "." else "."
-            marker = f"{number}{dot} " if ordered else "- "
-            if notes[place]:
-                marker = f"[^{number}]: "
+            marker = f"[^{number}]: " if notes[place] else f"{number}{dot} " if ordered else "- "
             parts = list(self.blocks(item, depth + 1))
             after += [part for part in parts if part.table or part.picture]
             written = _item(marker, [part for part in parts if not part.table and not part.picture])
@@ -157,15 +156,13 @@ class _Reader:
                 for cell in row:
                     yield from self.blocks(cell, depth)
             return
-        caption = next((child for child in element if name_of(child) == "caption"), None)
-        if caption is not None:
+        for caption in element.findall("{*}caption")[:1]:
             yield from self._line("caption", caption)
         yield Part("table", table=table, links=table.links)
-        for picture in element.iter():
-            if name_of(picture) == "img":
-                inline = Inline(self._find)
-                inline.child(picture, 0)
-                yield from self._finish("text", inline)
+        for picture in element.iter("{*}img"):
+            inline = Inline(self._find)
+            inline.child(picture, 0)
+            yield from self._finish("text", inline)
 
 
 def _item(marker: str, parts: Sequence[Part]) -> ScoredText:

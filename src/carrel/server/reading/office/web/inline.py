@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from carrel.server.reading.markdown.inline import address, escaped
@@ -162,7 +163,8 @@ class Inline:
 
     def _picture(self, element: Any) -> None:
         source = (element.get("src") or "").strip()
-        data = _embed(source) if source.lower().startswith("data:") else self._find(source)
+        inside = _DATA.match(source)
+        data = _decode(source[inside.end() :]) if inside else self._find(source)
         target = address(source)
         if data:
             self.pictures.append(data)
@@ -170,11 +172,7 @@ class Inline:
             self._syntax(f"![{escaped(element.get('alt') or '', line_start=False)}]({target})")
 
 
-def _embed(source: str) -> bytes | None:
-    match = _DATA.match(source)
-    if not match:
-        return None
-    try:
-        return base64.b64decode(source[match.end() :])
-    except binascii.Error:
-        return None
+def _decode(data: str) -> bytes | None:
+    with suppress(binascii.Error):
+        return base64.b64decode(data)
+    return None

@@ -17,12 +17,13 @@ _MOST_EMPTY = 50
 
 def table_rows(element: Any) -> list[Any]:
     """Return the rows of a table, without those of nested tables."""
-    return [row for row in element.iter() if name_of(row) == "tr" and _table_of(row) is element]
+    rows = element.iter("{*}tr")
+    return [row for row in rows if next(row.iterancestors("{*}table")) is element]
 
 
 def table_of(element: Any) -> Table | None:
     """Read a table; None if it serves layout alone."""
-    if any(name_of(inner) == "table" for inner in element.iterdescendants()):
+    if next(element.iterdescendants("{*}table"), None) is not None:
         return None
     rows = table_rows(element)
     cells = _place(rows, _MAX_SPAN)
@@ -33,10 +34,6 @@ def table_of(element: Any) -> Table | None:
     table = Table.of(cells, header_rows=max(1, heads))
     headed = any(name_of(cell) == "th" for row in rows for cell in row)
     return table if table.width > 1 or headed else None
-
-
-def _table_of(row: Any) -> Any:
-    return next((above for above in row.iterancestors() if name_of(above) == "table"), None)
 
 
 def _place(rows: list[Any], most: int) -> list[Cell]:

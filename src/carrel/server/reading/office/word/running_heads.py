@@ -13,23 +13,6 @@ _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
 """Elements whose text is not shown: the copy of a text box for old programs, deletions, fields."""
 
 
-class _Section:
-    """The headers and footers of a section; missing ones are inherited from the section before."""
-
-    def __init__(self, properties: Any, before: "_Section | None", texts: dict[str, str]) -> None:
-        self.first_differs = properties.find("{*}titlePg") is not None
-        self.texts: dict[str, str] = dict(before.texts) if before else {}
-        for reference in properties:
-            kind = etree.QName(reference).localname
-            if kind in ("headerReference", "footerReference"):
-                name = f"{kind[:6]} {attribute(reference, 'type') or 'default'}"
-                self.texts[name] = texts.get(attribute(reference, "id"), "")
-
-    def heads(self, *, first: bool, even: bool) -> tuple[str, str]:
-        which = "first" if first and self.first_differs else "even" if even else "default"
-        return self.texts.get(f"header {which}", ""), self.texts.get(f"footer {which}", "")
-
-
 def running_heads(data: bytes) -> list[tuple[str, str]]:
     """Return the header and footer of every page, empty where there is none.
 
@@ -38,18 +21,30 @@ def running_heads(data: bytes) -> list[tuple[str, str]]:
     document = parse_member(data, "word/document.xml")
     if document is None:
         return []
-    texts = _texts(data)
+    sections = list(_sections(document, _texts(data)))
     settings = parse_member(data, "word/settings.xml")
     both_sides = settings is not None and settings.find("{*}evenAndOddHeaders") is not None
-    sections: list[_Section] = []
+    found: list[tuple[str, str]] = []
+    for before, section in pairwise([-1, *_sections_of_pages(document)]):
+        if section == len(sections):
+            break
+        first_differs, heads = sections[section]
+        usual = "even" if both_sides and len(found) % 2 == 1 else "default"
+        which = "first" if first_differs and section != before else usual
+        found.append((heads.get(f"header {which}", ""), heads.get(f"footer {which}", "")))
+    return found
+
+
+def _sections(document: Any, texts: dict[str, str]) -> Iterator[tuple[bool, dict[str, str]]]:
+    """Yield whether each section's first page differs, and its headers and footers by kind."""
+    heads: dict[str, str] = {}
     for properties in document.iter("{*}sectPr"):
-        sections.append(_Section(properties, sections[-1] if sections else None, texts))
-    pages = [-1, *_sections_of_pages(document)]
-    return [
-        sections[section].heads(first=section != before, even=both_sides and page % 2 == 1)
-        for page, (before, section) in enumerate(pairwise(pages))
-        if section < len(sections)
-    ]
+        heads = dict(heads)  # Those of the section before stay where no other is named.
+        for reference in properties.iterchildren("{*}headerReference", "{*}footerReference"):
+            kind = etree.QName(reference).localname[:6]
+            name = f"{kind} {attribute(reference, 'type') or 'default'}"
+            heads[name] = texts.get(attribute(reference, "id"), "")
+        yield properties.find("{*}titlePg") is not None, heads
 
 
 def _sections_of_pages(document: Any) -> Iterator[int]:
