@@ -202,7 +202,6 @@ def _binary(logits: Any, truth: Any) -> Any:
 def advised(teachers: Sequence[Weights], shelf: Shelf, counts: np.ndarray) -> Said:
     """Return what teachers say on the mean of every piece, as the page model takes their mean."""
 
-    @jax.jit
     def asked(shelf: Shelf, batch: Batch) -> Said:
         said = [_forward(weights, shelf, batch) for weights in teachers]
         return (
@@ -211,13 +210,14 @@ def advised(teachers: Sequence[Weights], shelf: Shelf, counts: np.ndarray) -> Sa
             sum(jax.nn.sigmoid(one[2]) for one in said) / len(said),
         )
 
+    compiled = jax.jit(asked)
     count = len(shelf.rows)
     roles = np.zeros((count, len(ROLES)), np.float16)
     flags = np.zeros((count, len(FLAGS)), np.float16)
     shared = np.zeros((len(DIRECTIONS), count, len(SHARED)), np.float16)
     for batch in batches(np.asarray(shelf.rows), counts, None):
         some = batch.pieces
-        roles[some], flags[some], shared[:, some] = asked(shelf, batch)
+        roles[some], flags[some], shared[:, some] = compiled(shelf, batch)
     return roles.view(np.uint16), flags.view(np.uint16), shared.view(np.uint16)
 
 
