@@ -35,6 +35,7 @@ def test_the_name_of_a_font_says_its_style(font: str, bold: bool, mono: bool) ->
         ("A", "new one", "A new one"),
         ("7", "days", "7 days"),
         ("B", "UT", "B UT"),
+        ("A", " ", "A  "),
     ],
 )
 def test_a_large_first_letter_is_of_its_word(letter: str, text: str, whole: str) -> None:

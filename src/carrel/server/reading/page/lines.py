@@ -184,9 +184,10 @@ def one_line(pieces: Sequence[Line]) -> Line:
 def _is_initial(first: Line, following: Line) -> bool:
     """Return whether a piece is the large first letter of the word that follows."""
     large = first.box.height > _INITIAL * following.box.height and len(first.text) == 1
+    if not (large and first.text.isupper() and following.text[:1].islower()):
+        return False
     # "A" and "I" may be words.
-    word = first.text in "AI" and len(following.text.split()[0]) > 2
-    return large and first.text.isupper() and following.text[:1].islower() and not word
+    return first.text not in "AI" or len(following.text.split()[0]) <= 2
 
 
 @lru_cache
