@@ -15,7 +15,6 @@ for the next request; elsewhere the process exits after its first document.
 """
 
 import gc
-import io
 import os
 import sys
 import traceback
@@ -31,6 +30,7 @@ from carrel.server.processes.limits import COPIES_READ, limit_this_process
 from carrel.server.processes.parent import end_with_parent
 from carrel.server.processes.pipes import PipeMessage, as_json, read_message, write_message
 from carrel.server.reading.fence import take_doubt, take_failures
+from carrel.server.reading.markdown.page_builder import as_jpeg
 from carrel.server.reading.office.document import Office, reader_of
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.page_model import network
@@ -39,7 +39,6 @@ from carrel.server.reading.scans.picture import PICTURES, Picture
 
 _ALLOCATIONS = 50_000
 """Net allocations that trigger cyclic garbage collection."""
-_JPEG_QUALITY = 90
 
 
 class Parser:
@@ -113,9 +112,7 @@ class Parser:
     def _show_pages(self, document: PDF | Picture | Office, pages: Sequence[int]) -> None:
         if not isinstance(document, Office):
             for index in pages:
-                encoded = io.BytesIO()
-                document.picture(index).save(encoded, "JPEG", quality=_JPEG_QUALITY)
-                self._reply({"picture": index}, encoded.getvalue())
+                self._reply({"picture": index}, as_jpeg(document.picture(index)))
         self._reply({"done": True})
 
     def _look(self, picture: Image.Image) -> dict[str, Any]:

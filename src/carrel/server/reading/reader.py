@@ -37,8 +37,7 @@ log = logging.getLogger(__name__)
 SILENCE_SECONDS = 90
 """Time-out of a silent parser; time spent on OCR does not count."""
 _CAUSES = 1000
-"""Most causes of failed steps that are logged: a parser that a document took over may invent some.
-"""
+"""Most causes of failed steps that are logged: a parser that was taken over may invent some."""
 _SAVE_SECONDS = 1.0
 """Interval between saves to the page cache during a read: a cancelled read loses few pages."""
 

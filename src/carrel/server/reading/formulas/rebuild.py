@@ -61,7 +61,7 @@ class Glyph(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A finished part of a formula. `script` parts may stand above or below a line."""
+    """A finished part of a formula; `limits` may stand above and below it."""
 
     latex: str
     box: Box
@@ -260,15 +260,11 @@ def _line(parts: Sequence[_Part]) -> str:
     for script in scripts:
         number, up = _nucleus(script, nuclei, base)
         held.setdefault(number, ([], []))[not up].append(script)
-    text = ""
-    last: _Part | None = None
+    text, reach = "", math.inf
     for number, part in enumerate(nuclei):
-        if last:
-            reach = [last.box.right, *(p.box.right for group in held.get(number - 1, ())
-                                       for p in group)]  # fmt: skip
-            gap = part.box.left - max(reach)
-            text += r" \quad " if gap > _QUAD * size else ""
+        text += r" \quad " if part.box.left - reach > _QUAD * size else ""
         upper, lower = held.get(number, ([], []))
+        reach = max(one.box.right for one in (part, *upper, *lower))
         latex = part.latex
         if lower:
             latex += f"_{{{_line(lower)}}}"
@@ -276,7 +272,6 @@ def _line(parts: Sequence[_Part]) -> str:
             raised = _line(upper)
             latex += "'" * len(upper) if set(raised) == {"'"} else f"^{{{raised}}}"
         text += _joint(text, latex) + latex
-        last = part
     return text.replace(r"\int\int", r"\iint").replace(r"\iint\int", r"\iiint")
 
 

@@ -112,7 +112,8 @@ class PageBuilder:
         place = self._locate(boxes)
         place = Place(0, 0, *size) if place == NOWHERE else place
         wanted = self._options.include_image_base64
-        data = fenced("image", lambda: _data_url(pixels())) if wanted else None
+        jpeg = fenced("image", lambda: as_jpeg(pixels())) if wanted else None
+        data = f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}" if jpeg else None
         self._images.append(ocr.PageImage(id=name, **place._asdict(), image_base64=data))
         self.add("image", ScoredText(f"![{name}]({name})"), boxes, image_id=name)
 
@@ -127,8 +128,8 @@ class PageBuilder:
         """Add a table; `source` are its lines, `markdown` is its author's own notation."""
         form = self._options.table_format
         if form is None:
-            content = markdown or render_table(table, "markdown", source)
-            self.add("table", content, boxes, certainty)
+            text = markdown or render_table(table, "markdown", source)
+            self.add("table", text, boxes, certainty)
             return
         content = render_table(table, form, source)
         number = self._index * IDS_PER_PAGE + len(self._tables)
@@ -196,11 +197,11 @@ def _mean(scores: Iterable[float | None]) -> float | None:
     return round(statistics.fmean(known), DIGITS) if known else None
 
 
-def _data_url(picture: Image.Image) -> str:
-    """Encode a picture as a JPEG data URL."""
+def as_jpeg(picture: Image.Image) -> bytes:
+    """Encode a picture as JPEG."""
     buffer = io.BytesIO()
     picture.convert("RGB").save(buffer, "JPEG", quality=_JPEG_QUALITY)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    return buffer.getvalue()
 
 
 def render_table(table: Table, form: ocr.TableFormat, source: Sequence[Line] = ()) -> ScoredText:

@@ -59,15 +59,15 @@ class OpenVINO:
 
         core = Core()
         streams = str(cores())
+        short = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         settings = {
             "INFERENCE_NUM_THREADS": streams,
             "NUM_STREAMS": streams,
             # With pinning, several servers on one machine share one core.
             "ENABLE_CPU_PINNING": "NO",
+            # BF16 halves the time; processors without it would emulate it.
+            "INFERENCE_PRECISION_HINT": "bf16" if short else "f32",
         }
-        # BF16 halves the time; processors without it would emulate it.
-        short = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        settings["INFERENCE_PRECISION_HINT"] = "bf16" if short else "f32"
         model = core.read_model(path)
         self.alphabet: list[str] = []
         if model.has_rt_info(["framework", "character"]):

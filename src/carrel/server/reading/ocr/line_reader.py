@@ -23,9 +23,7 @@ from carrel.server.reading.ocr.inference import Pixels, Tensor, load
 _HEIGHT = 48
 """Height in pixels at which lines are read."""
 _STEP = 64
-"""Pad lines to multiples of this many pixels: OpenVINO prepares for each size, so few are
-faster.
-"""
+"""Lines are padded to multiples of this many pixels: OpenVINO prepares anew for each size."""
 _LEAST_WIDTH = 320
 """Smallest width in pixels; shorter lines are padded to it."""
 _GUESS = 8

@@ -201,8 +201,7 @@ def _table(table: Any) -> Table:
 def _cell(cell: Any, row: int, column: int) -> Cell:
     pieces = ((*_pieces(paragraph), (" ", "")) for paragraph in cell.text_frame.paragraphs)
     text, marks = MarkedText.of(chain.from_iterable(pieces))
-    down, across = (cell.span_height, cell.span_width) if cell.is_merge_origin else (1, 1)
-    return Cell(text, row, column, down, across, marks)
+    return Cell(text, row, column, cell.span_height, cell.span_width, marks)
 
 
 def _notes(slide: Any) -> Iterator[Part]:

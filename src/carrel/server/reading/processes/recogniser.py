@@ -86,7 +86,6 @@ class Recogniser:
     def _stop_timer(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
-            self._idle = None
 
     def _stop_when_idle(self) -> None:
         task = asyncio.ensure_future(self.stop())

@@ -75,13 +75,10 @@ class Inline:
             self._blank()
         words = " ".join(text.split())
         if words:
-            start = not self.text.length
-            before, self.space = self.space, ""
-            if before == " ":
-                words = f" {escaped(words, line_start=False)}"
-            else:
-                self.text.syntax(before)
-                words = escaped(words, line_start=start)
+            words = escaped(words, line_start=not self.text.length)
+            if self.space == " ":
+                words, self.space = f" {words}", ""
+            self._syntax("")
             self.text.content(words, ())
             if text[-1].isspace():
                 self._blank()
