@@ -28,7 +28,7 @@ class Element(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A grey square instead of a text."""
+    """A grey picture instead of a text."""
 
     x: float
     y: float
@@ -50,7 +50,8 @@ def tagged_pdf(path: Path, *elements: Element, says: bool = True) -> Path:
                 continue
             kids.append(b"%d" % len(parents))
             if isinstance(kid, Picture):
-                drawn = b"q .7 g %f %f %f %f re f Q" % (kid.x, kid.y, kid.size, kid.size)
+                place = (kid.size, kid.size, kid.x, kid.y)
+                drawn = b"q %f 0 0 %f %f %f cm BI/W 1/H 1/CS/G/BPC 8 ID\n\x99\nEI Q" % place
             else:
                 text = kid.text.encode("cp1252").translate(None, b"()\\")
                 where = (_FONTS[kid.bold], kid.size, kid.x, kid.y, text)

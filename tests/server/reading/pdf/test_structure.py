@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.reading.conftest import Read
-from support.tagged import Element, Text, tagged_pdf
+from support.tagged import Element, Picture, Text, tagged_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -88,6 +88,33 @@ async def test_lines_that_are_paragraphs_and_one_paragraph_for_all_say_nothing(
     [alone] = (await read(tagged_pdf(tmp_path / "b.pdf", *page, says=False))).pages
     assert told.markdown == alone.markdown
     assert len(told.markdown.split("\n\n")) == 4
+
+
+@pytest.mark.parametrize(("size", "marks"), [(24, "### # ###"), (14, "# ## #")])
+async def test_headings_have_the_levels_of_their_file_where_larger_ones_are_higher(
+    tmp_path: Path, read: Read, size: float, marks: str
+) -> None:
+    heads = (("H3", 780, 18), ("H1", 660, size), ("H3", 540, 18))
+    page = [
+        part
+        for kind, y, large in heads
+        for part in (_block(kind, y, f"The house at {y}", size=large), _block("P", y - 30, *LINES))
+    ]
+    [told] = (await read(tagged_pdf(tmp_path / "a.pdf", *page))).pages
+    found = [line.split(" ")[0] for line in told.markdown.splitlines() if line.startswith("#")]
+    assert found == marks.split()
+
+
+async def test_a_figure_says_its_alternative_text_but_no_name_of_a_file(
+    tmp_path: Path, read: Read
+) -> None:
+    said = Element("Figure", [Picture(72, 560, 90)], "/Alt(Visitors rise from May to July)")
+    named = Element("Figure", [Picture(72, 440, 90)], "/Alt(visitors.png)")
+    page = (_block("P", 760, *LINES), said, named)
+    [told] = (await read(tagged_pdf(tmp_path / "a.pdf", *page))).pages
+    _, first, text, second = told.markdown.split("\n\n")
+    assert (first, text) == ("![img-0.jpeg](img-0.jpeg)", "Visitors rise from May to July")
+    assert second == "![img-1.jpeg](img-1.jpeg)"
 
 
 async def test_a_tree_without_end_costs_nothing_but_itself(tmp_path: Path, read: Read) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import diagrams
-from carrel.server.reading.layout.evidence import Evidence, HeadingStyle
+from carrel.server.reading.layout.evidence import Evidence, HeadingStyle, with_told_levels
 from carrel.server.reading.layout.figures import (
     FigurePlace,
     are_prose,
@@ -54,7 +54,7 @@ class PageParts:
     OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
     frame tables. `figures` are the `pictures` without a background, `drawings` are charts and
     diagrams drawn with vector graphics. `fields` are those of a form, `tagged` is what a tagged
-    file says of its text.
+    file says of its text, `instead` what it says instead of figures.
     """
 
     frame: PageFrame
@@ -69,6 +69,7 @@ class PageParts:
     fields: Sequence[Box] = ()
     pictures: Sequence[Box] = ()
     tagged: Sequence[TaggedText] = ()
+    instead: Sequence[Line] = ()
 
     @property
     def text_boxes(self) -> list[Box]:
@@ -121,7 +122,7 @@ class PageParts:
     def mirrored(self) -> "PageParts":
         """Return what is drawn mirrored."""
         width, _ = self.frame.upright_size
-        drawn = ("rules", "shades", "figures", "drawings", "fields")
+        drawn = ("rules", "shades", "figures", "drawings", "fields", "instead")
         turned: dict[str, Any] = {
             name: [part.mirrored(width) for part in getattr(self, name)] for name in drawn
         }
@@ -182,7 +183,8 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
         blocks = text_blocks(page, page.numbers(loose), heads, found.fields)
-        solids, lines = [*tables, *drawn, *shown], loose or page.pieces
+        solids = [*tables, *(_with_text_instead(each, found.instead) for each in (*drawn, *shown))]
+        lines = loose or page.pieces
         sorted_regions = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
         ordered = sorted_regions or _from_top(loose, solids)
         ordered = [part for region in ordered for part in with_text(region)]
@@ -192,7 +194,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         above = {id(p) for p in ordered if p.kind == "header" and p.box.bottom <= top}
         below = {id(p) for p in ordered if p.kind == "footer" and p.box.top >= end}
         ordered.sort(key=lambda part: (id(part) in below) - (id(part) in above))
-        ordered = evidence.with_levels(ordered)
+        ordered = with_told_levels(evidence.with_levels(ordered), found.tagged)
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     if page and page.from_right:
@@ -253,6 +255,12 @@ def _find_figures(
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
     chances |= {id(line): 1.0 for box in found.inset_pictures for line in _read_in(box, lines)}
     return label_figures(places, lines, turned, lambda line: chances[id(line)])
+
+
+def _with_text_instead(figure: Region, texts: Iterable[Line]) -> Region:
+    """Return a figure without labels with what the file says instead of it, if anything."""
+    said = tuple(text for text in texts if figure.box.holds_centre(text.box))
+    return replace(figure, labels=said) if said and not figure.labels else figure
 
 
 def _sort_regions(

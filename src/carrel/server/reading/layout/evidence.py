@@ -8,10 +8,12 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import Literal, NamedTuple
 
 from carrel.server.reading.page.elements import Line, Region
 from carrel.server.reading.page.lines import usual_size
+from carrel.server.reading.page_model.tags import TaggedText
 
 PAGES = 16
 """Number of first pages that stand for the whole document."""
@@ -131,6 +133,25 @@ class Evidence:
             or (known.is_set_like(style) and known.depth < style.depth)
             for known in self.styles
         )
+
+
+def with_told_levels(regions: list[Region], tagged: Iterable[TaggedText]) -> list[Region]:
+    """Return a page's regions with the levels that its file tells of headings, unless one tells of
+    a larger heading that it is no higher than a smaller one.
+    """
+    headings = {number: each for number, each in enumerate(regions) if each.kind == "heading"}
+    told = {
+        number: tag.level
+        for box, tag in tagged
+        if tag.level
+        for number, heading in headings.items()
+        if heading.box.holds_centre(box)
+    }
+    looks = [(headings[number].lines[0].size, level) for number, level in told.items()]
+    for (size, level), (other, lower) in permutations(looks, 2):
+        if size > (1 + _ALIKE) * other and level >= lower:
+            return regions
+    return [replace(r, level=told[n]) if n in told else r for n, r in enumerate(regions)]
 
 
 def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:

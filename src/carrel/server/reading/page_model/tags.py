@@ -28,7 +28,7 @@ UPRIGHT = 2
 class Tag(NamedTuple):
     """What a file says of a text: the number of its paragraph, heading, item or cell, and its
     role's, -1 where that may be any; the number of its table on the page, 0 without one, its first
-    and last row and column there, and whether it is in the head.
+    and last row and column there, and whether it is in the head; a heading's level, 0 without one.
     """
 
     block: int = 0
@@ -39,6 +39,7 @@ class Tag(NamedTuple):
     left: int = 0
     right: int = 0
     head: bool = False
+    level: int = 0
 
 
 TaggedText = tuple[Box, Tag]
@@ -47,7 +48,7 @@ Flags = NDArray[np.bool_]
 
 def with_tags(view: PageView, pieces: Sequence[Line], texts: Sequence[TaggedText]) -> PageView:
     """Return the model's view of a page with what is believed of the tags of its text."""
-    blocks, role, tables, top, bottom, left, right, head = _tags(pieces, texts).T
+    blocks, role, tables, top, bottom, left, right, head, _ = _tags(pieces, texts).T
     here, other = np.arange(len(pieces)), np.minimum(view.neighbours, len(pieces) - 1)
     known = (view.neighbours < len(pieces)) & (blocks > 0) & (blocks[other] > 0)
     alike, inside = blocks == blocks[other], known & (tables > 0) & (tables[other] > 0)

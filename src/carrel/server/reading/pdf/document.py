@@ -30,7 +30,7 @@ from carrel.server.reading.pdf.garbage import is_garbage
 from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, figures_of, finest_picture
-from carrel.server.reading.pdf.structure import tagged_texts
+from carrel.server.reading.pdf.structure import tagged_parts
 from carrel.server.reading.pdf.text_layer import correct_items
 from carrel.server.reading.scans.recognition import (
     Look,
@@ -207,7 +207,7 @@ class PDF(AbstractContextManager["PDF"]):
         with closing(self._document[index]) as page:
             space = PageSpace(page, frame.turn, frame.width / page.get_width())
             pictures = fenced("pictures", embedded_pictures, page, space) or []
-            tagged = fenced("tags", lambda: [*tagged_texts(page, space)]) if self._tagged else []
+            tagged = fenced("tags", tagged_parts, page, space) if self._tagged else None
             if parsed.trusted:
                 with closing(page.get_textpage()) as text_page:
                     whole = fenced("text layer", correct_items, items, text_page, space)
@@ -222,7 +222,7 @@ class PDF(AbstractContextManager["PDF"]):
             filled = [space.to_layout(field.bounds) for field in fields]
         figures = fenced("pictures", figures_of, pictures, parsed.drawings, frame.upright_size)
         drawn = (*(figures or ([], parsed.drawings)), parsed.shades, filled, pictures)
-        found = (parsed.comments, parsed.links, rules, *drawn, tagged or [])
+        found = (parsed.comments, parsed.links, rules, *drawn, *(tagged or ()))
         return PageParts(frame, items, lines, *found)
 
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:

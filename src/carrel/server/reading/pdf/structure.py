@@ -1,42 +1,60 @@
-"""The structure tree of a tagged PDF: what its writer says of the text of a page."""
+"""The structure tree of a tagged PDF: what its writer says of a page's text and figures."""
 
 import ctypes
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable
 from itertools import count, product
 from typing import Any
 
 from pypdfium2 import raw
 
+from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.tags import Tag, TaggedText
 from carrel.server.reading.pdf.page_space import PageSpace
 
-_DEEPEST, _WIDEST = 60, 500
-"""Most levels of a tree that are read, and most rows or columns of a cell."""
+_DEEPEST, _WIDEST, _LONGEST = 60, 500, 8192
+"""Most levels of a tree that are read, rows or columns of a cell, and bytes of a text."""
 _KINDS: dict[Role, str] = {
     "heading": "H H1 H2 H3 H4 H5 H6 Title", "list_item": "LI", "caption": "Caption",
     "cell": "TH TD", "footnote": "Note FENote Footnote", "contents_entry": "TOCI", "code": "Code",
 }  # fmt: skip
 _ROLES = {kind: ROLES.index(role) for role, kinds in _KINDS.items() for kind in kinds.split()}
+_LEVELS = {f"H{level}": level for level in range(1, 7)}
+_WORDS = 4
+"""Fewest words of an alternative text; shorter ones are names of files and the like."""
 
 
-def tagged_texts(page: Any, space: PageSpace) -> Iterator[TaggedText]:
-    """Yield the places of text that the file of PDFium's `page` says something of."""
-    tags, edges = ContentTags(page).tags, [ctypes.c_float() for _ in range(4)]
-    for number in range(raw.FPDFPage_CountObjects(page) if tags else 0):
+def tagged_parts(page: Any, space: PageSpace) -> tuple[list[TaggedText], list[Line]]:
+    """Return the places of text that the file of PDFium's `page` says something of, and what it
+    says instead of figures, where they are.
+    """
+    told, edges = ContentTags(page), [ctypes.c_float() for _ in range(4)]
+    texts, places = list[TaggedText](), defaultdict[int, list[Box]](list)
+    for number in range(raw.FPDFPage_CountObjects(page) if told.tags else 0):
         drawn = raw.FPDFPage_GetObject(page, number)
-        tag = tags.get(raw.FPDFPageObj_GetMarkedContentID(drawn))
-        if tag and raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT:
+        content = raw.FPDFPageObj_GetMarkedContentID(drawn)
+        if tag := told.tags.get(content):
             raw.FPDFPageObj_GetBounds(drawn, *edges)
             left, bottom, right, top = (edge.value for edge in edges)
-            yield space.to_layout((left, bottom, right, top)), tag
+            box = space.to_layout((left, bottom, right, top))
+            places[content].append(box)
+            if raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT:
+                texts.append((box, tag))
+    figures = ((text, [box for c in contents for box in places[c]]) for text, contents in told.said)
+    lines = ((text, Box.around(boxes)) for text, boxes in figures if boxes)
+    return texts, [Line(text, box, box.height) for text, box in lines]
 
 
 class ContentTags:
-    """The tags of a page's marked content, by its numbers, as its tree tells them."""
+    """The tags of a page's marked content, by its numbers, as its tree tells them.
+
+    `said` are the alternative texts of figures, each with the numbers of what it stands for.
+    """
 
     def __init__(self, page: Any) -> None:
         self.tags: dict[int, Tag] = {}
+        self.said: list[tuple[str, list[int]]] = []
         self._numbers, self._rows, self._taken = count(1), count(1), set[tuple[int, int]]()
         tree = raw.FPDF_StructTree_GetForPage(page)
         for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
@@ -46,8 +64,8 @@ class ContentTags:
 
     def _visit(self, element: Any, tag: Tag, depth: int = 0) -> None:
         """Visit an element that is part of what has a tag."""
-        kind, row, column = _kind(element), 0, 0
-        role = _ROLES.get(kind, -1)
+        kind, row, column = _text(raw.FPDF_StructElement_GetType, element), 0, 0
+        role, known = _ROLES.get(kind, -1), len(self.tags)
         if kind == "Table":
             tag = Tag(table=next(self._numbers))
             self._rows, self._taken = count(1), set()
@@ -55,7 +73,8 @@ class ContentTags:
             row = next(self._rows)
         # An item and a cell hold paragraphs, and may hold other blocks.
         elif role >= 0 or (kind == "P" and tag.role < 0):
-            tag = tag._replace(block=next(self._numbers), role=role, head=kind == "TH")
+            block, level = next(self._numbers), _LEVELS.get(kind, 0)
+            tag = tag._replace(block=block, role=role, head=kind == "TH", level=level)
         for number in range(max(0, raw.FPDF_StructElement_CountChildren(element))):
             # None for what another page has, or an empty cell.
             child = raw.FPDF_StructElement_GetChildAtIndex(element, number) or None
@@ -71,13 +90,17 @@ class ContentTags:
                 self._visit(child, tag, depth + 1)
             elif content >= 0:
                 self.tags[content] = tag
+        if kind == "Figure":
+            text = " ".join(_text(raw.FPDF_StructElement_GetAltText, element).split())
+            if sum(map(str.isalpha, text.split())) >= _WORDS:
+                self.said.append((text, [*self.tags][known:]))
 
 
-def _kind(element: Any) -> str:
-    """Return the type of an element, one of the standard's if its own stands for that."""
-    buffer = ctypes.create_string_buffer(64)
-    raw.FPDF_StructElement_GetType(element, buffer, len(buffer))
-    return buffer.raw.decode("utf-16-le", "replace").split("\0")[0]
+def _text(read: Callable[..., int], element: Any) -> str:
+    """Return a text of an element; its type is the standard's that its own stands for."""
+    buffer = ctypes.create_string_buffer(_LONGEST)
+    size = read(element, buffer, len(buffer))
+    return buffer.raw[:size].decode("utf-16-le", "replace").split("\0")[0]
 
 
 def _span(cell: Any, name: bytes) -> int:
