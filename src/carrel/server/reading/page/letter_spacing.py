@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from carrel.server.reading.page.elements import split_when
@@ -40,9 +40,9 @@ def join_letters(items: Sequence[TextItem]) -> None:
     """
     for item in items:
         if round(item.rotation) in (90, 270):
-            _join_turned(item)
+            _join_near(item, _gap_along, _TURNED * item.width)
         elif _THAI.search(item.text):
-            _join_thai(item)
+            _join_near(item, _gap, _TOUCHING * item.height)
     if not any(_is_broken(item.text) for item in items):
         return
     rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
@@ -59,28 +59,23 @@ def join_letters(items: Sequence[TextItem]) -> None:
                     _join(item, max(gaps))
 
 
-def _join_turned(item: TextItem) -> None:
-    """Join the letters of lines that run up or down, by the gaps between them."""
-    text = ""
-    for before, word in pairwise([*item.words[:1], *item.words]):
-        down, up = word.y - before.y - before.height, before.y - word.y - word.height
-        apart = max(down, up, abs(word.x - before.x))
-        text += " " * (apart > _TURNED * item.width) + word.text
-    if text.replace(" ", "") == item.text.replace(" ", ""):
-        item.text = text
-
-
-def _join_thai(item: TextItem) -> None:
-    """Join Thai letters without white space between them: fonts give some marks the code of a
-    blank. A vowel that stands for itself after one has lost its ring.
+def _join_near(item: TextItem, gap: Callable[[PlacedWord, PlacedWord], float], most: float) -> None:
+    """Join letters at most so far apart: fonts give some Thai marks the code of a blank. A vowel
+    that stands for itself after one has lost its ring.
     """
     text = "".join(
-        " " * (_gap(before, word) > _TOUCHING * item.height) + word.text
+        " " * (gap(before, word) > most) + word.text
         for before, word in pairwise([*item.words[:1], *item.words])
     )
     whole = iter(_AM.sub(r"\1ำ", item.text).replace(" ", ""))
     if text.replace(" ", "") == item.text.replace(" ", ""):
         item.text = "".join(" " if sign == " " else next(whole) for sign in text)
+
+
+def _gap_along(word: PlacedWord, following: PlacedWord) -> float:
+    """Return how far apart words are on a line that runs up or down."""
+    down, up = following.y - word.y - word.height, word.y - following.y - following.height
+    return max(down, up, abs(following.x - word.x))
 
 
 def _is_broken(text: str) -> bool:
@@ -107,9 +102,8 @@ def _letter_gap(words: Sequence[PlacedWord], height: float) -> float:
     pairs = [pair for pair in pairwise(words) if _are_letters(*pair)]
     gaps = sorted(_gap(*pair) for pair in pairs)
     text = " ".join(word.text for word in words)
-    if len(words) < _FEWEST or 2 * len(pairs) < len(words) or not _is_broken(text):
-        return 0
-    if gaps[0] <= 0:
+    few = len(words) < _FEWEST or 2 * len(pairs) < len(words)
+    if few or not _is_broken(text) or gaps[0] <= 0:
         return 0
     single = sum(len(word.text) == 1 for word in words) >= _SINGLE * len(words)
     widest, wide = max(pairwise([*gaps, gaps[-1]]), key=lambda pair: pair[1] - pair[0])

@@ -8,7 +8,7 @@ and how good they are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal, get_args
@@ -60,7 +60,7 @@ class PageView:
 
     def role(self, *names: Role) -> Floats:
         """Return how likely each piece has one of some roles."""
-        total: Floats = reduce(np.add, [self.roles[:, ROLES.index(name)] for name in names])
+        total: Floats = self.roles[:, [*map(ROLES.index, names)]].sum(1)
         return total
 
     def flag(self, name: str) -> Floats:

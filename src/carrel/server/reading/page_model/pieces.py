@@ -1,9 +1,10 @@
 """Pieces: adjacent words on a line, parted by gaps clearly wider than a blank and by rules."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from operator import add, attrgetter, sub
 from typing import TypeVar
 
@@ -169,7 +170,7 @@ def _cuts(
             least = max(_BLANK * height, _STRETCHED * usual)
         least = min(least, _GAP * height)
         cuts = {number for number, space in enumerate(spaces, 1) if space > least}
-    if gaps and widest > _NARROW * height and len(lefts) <= _FEW and not line.mono:
+    if gaps and widest > _NARROW * height and not line.mono:
         texts = line.text.split()
         cuts |= {
             number
@@ -177,7 +178,7 @@ def _cuts(
             if _recurs((left, right, y), gaps, height)
             and all(any(map(str.isalnum, text)) for text in texts[number - 1 : number + 1])
         }
-    beside = [rule.at for rule in down if rule.start <= y <= rule.end] if down else []
+    beside = [rule.at for rule in down if rule.start <= y <= rule.end]
     if beside:
         middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
         cuts |= {
@@ -249,17 +250,14 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         height = min(last.box.height, piece.box.height)
         near = _NARROW * height < gap < _TAB * height and piece.text[0] not in "[(☐☑☒"
         tick = near and _TICK.fullmatch(last.text)
-        apart = not tick and (gap > _BLANK * height or gap < -height)
-        if not (apart or tick or piece.mono):
-            y = piece.box.centre[1]
-            apart = _recurs((last.box.right, piece.box.left, y), gaps, height)
-        if not apart and down:
-            x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
-            apart = any(
-                abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end
-                for rule in down
-            )
-        if apart:
+        x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
+        apart = not tick and (
+            not -height <= gap <= _BLANK * height
+            or (not piece.mono and _recurs((last.box.right, piece.box.left, y), gaps, height))
+        )
+        if apart or any(
+            abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end for rule in down
+        ):
             joined.append(piece)
         else:
             joined[-1] = _join_two(last, piece, " " if gap > _TOUCHING * height else "")
@@ -276,14 +274,10 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
 
 def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
     """Join the words of justified lines: they end where the line above or below does."""
-    wide = dict[int, float]()
     widest = _WIDEST * max((piece.box.height for row in rows for piece in row), default=0.0)
-    for number, row in enumerate(rows):
-        if len(row) > 1:
-            gaps = (after.box.left - before.box.right for before, after in pairwise(row))
-            least = min((gap for gap in gaps if gap > 0), default=widest)
-            if least < widest:
-                wide[number] = least
+    gaps = ((after.box.left - before.box.right for before, after in pairwise(row)) for row in rows)
+    least = (min((gap for gap in some if gap > 0), default=widest) for some in gaps)
+    wide = {number: gap for number, gap in enumerate(least) if gap < widest}
     for number in (*wide, *reversed(wide)):
         beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
         for line in (piece for row in beside for piece in row):
@@ -297,15 +291,10 @@ def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     left, top, right, bottom = line.box
     height = bottom - top
     edge = _EDGE * height
-    first = 0
-    while first < len(row) and row[first].box.left <= left - edge:
-        first += 1
+    first = bisect_right(row, left - edge, key=lambda piece: piece.box.left)
     if first > len(row) - 2 or row[first].box.left >= left + edge:
         return row
-    end = first
-    while end < len(row) and row[end].box.right < right + edge:
-        end += 1
-    held = row[first:end]
+    held = [*takewhile(lambda piece: piece.box.right < right + edge, row[first:])]
     away = abs((top + bottom) / 2 - row[0].box.centre[1])
     fills = (
         len(held) > 1
@@ -323,7 +312,7 @@ def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     if any(box.left < rule.at < box.right and rule.start <= y <= rule.end for rule in down):
         return row
     whole = reduce(lambda one, other: _join_two(one, other, " "), held)
-    return [*row[:first], whole, *row[end:]]
+    return [*row[:first], whole, *row[first + len(held) :]]
 
 
 def _join_two(first: Line, second: Line, between: str) -> Line:

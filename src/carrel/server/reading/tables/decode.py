@@ -128,15 +128,15 @@ class PageReading:
 
 
 def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[int]]:
-    """Return the pieces of each table: likely cells, not yet taken, that neighbour each other in a
-    table.
-    """
+    """Return the pieces of each table: likely cells not yet taken that are neighbours in it."""
     cell = page.view.role("cell") > _LIKELY
     cell[list(taken)] = False
     if cell.sum() < _FEWEST:
         return []
     groups = page.connected(np.flatnonzero(cell).tolist(), "table", _CERTAIN)
-    parts = (part for group in groups if len(group) > 1 for part in _split_group(page, group))
+    parts = (
+        part for group in groups if len(group) >= _FEWEST for part in _split_group(page, group)
+    )
     found = [part for part in parts if len(part) >= _FEWEST]
     rest = set(range(len(page.pieces))) - {*taken, *(number for each in found for number in each)}
     for group in found:
@@ -149,27 +149,18 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
 
 def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
     """Split a group into tables beside or below each other that few neighbour pairs join."""
-    line_of = _bands(page, group)
-    return [
-        part
-        for side in _split_between(page, group, _strips(page, group))
-        for part in _split_between(page, side, line_of)
-    ]
-
-
-def _split_between(
-    page: PageReading, group: Sequence[int], band_of: dict[int, int]
-) -> list[list[int]]:
-    """Split a group where the pieces on both sides are unlikely to share a table."""
-    part_of = _parts(page, group, "table", band_of)
-    ordered = sorted(group, key=part_of.__getitem__)
-    return [[*part] for _, part in groupby(ordered, part_of.__getitem__)]
+    parts = [group]
+    for band_of in (_strips(page, group), _bands(page, group)):
+        whole, parts = parts, []
+        for part in whole:
+            part_of = _parts(page, part, "table", band_of)
+            ordered = sorted(part, key=part_of.__getitem__)
+            parts += [[*some] for _, some in groupby(ordered, part_of.__getitem__)]
+    return parts
 
 
 def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
-    """Return the number of each piece's strip, from left to right. No piece crosses the gutters
-    between strips.
-    """
+    """Return the number of each piece's strip from left to right; none crosses their gutters."""
     row = sorted(group, key=lambda number: page.boxes[number].left)
     ends = accumulate((page.boxes[number].right for number in row), max)
     begins = (page.boxes[n].left > end for n, end in zip(row[1:], ends, strict=False))
