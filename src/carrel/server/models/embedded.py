@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from carrel.server.processes.parent import end_with_parent
+from carrel.server.processes.parent import claim_output, end_with_parent
 
 SLOTS = 4
 """Concurrent completions, which share the context."""
@@ -35,16 +35,15 @@ def main() -> None:
     end_with_parent()
     key = sys.stdin.readline().strip()
     # The engine's own output must not be mistaken for the address.
-    answer = os.dup(1)
-    os.dup2(2, 1)
+    answer = claim_output()
     try:
         server = start(Path(sys.argv[-1]), key, tokenizer="--tokenizer" in sys.argv)
     except RuntimeError as error:
         sys.exit(str(error))
     _limit_memory()
     with suppress(BrokenPipeError):
-        os.write(answer, f"{server.listening_address}\n".encode())
-        os.close(answer)
+        answer.write(f"{server.listening_address}\n".encode())
+        answer.close()
         sys.stdin.read()
     # Skips the engine's teardown, which sometimes hangs.
     os._exit(0)

@@ -1,10 +1,11 @@
-"""Ends a child process with its parent."""
+"""Ends a child process with its parent, and keeps its answers apart from other output."""
 
 import ctypes
 import os
 import select
 import signal
 import sys
+from typing import BinaryIO
 
 _PR_SET_PDEATHSIG = 1
 """The number of Linux's prctl.h."""
@@ -25,3 +26,10 @@ def end_with_parent() -> None:
     if stdin.poll(0):
         # The parent has already ended.
         os._exit(0)
+
+
+def claim_output() -> BinaryIO:
+    """Return standard output for messages alone: what libraries print goes to standard error."""
+    messages = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return messages

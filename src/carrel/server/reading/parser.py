@@ -27,7 +27,7 @@ from PIL import Image
 
 from carrel.server.formats.mimetypes import sniff
 from carrel.server.processes.limits import COPIES_READ, limit_this_process
-from carrel.server.processes.parent import end_with_parent
+from carrel.server.processes.parent import claim_output, end_with_parent
 from carrel.server.processes.pipes import PipeMessage, as_json, read_message, write_message
 from carrel.server.reading.fence import take_doubt, take_failures
 from carrel.server.reading.markdown.page_builder import as_jpeg
@@ -154,9 +154,7 @@ def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
 def main() -> None:
     """Read documents for the server until standard input is closed."""
     end_with_parent()
-    answers = os.fdopen(os.dup(1), "wb")
-    # Redirect library output to stderr, away from the messages.
-    os.dup2(2, 1)
+    answers = claim_output()
     Image.preinit()
     # gc.freeze(): exempt loaded objects from collection. A page's thousands of pieces hold no
     # cycles; collecting after every few hundred, the default, would take a tenth of the time.

@@ -46,10 +46,7 @@ _SECONDS = 60
 
 
 def read_other_scripts(found: Sequence[DetectedLine], lines: Sequence[ReadLine]) -> list[ReadLine]:
-    """Return a page's lines; those in other scripts as Tesseract reads them, if it knows them.
-
-    `found` holds the pictures of the lines.
-    """
+    """Return the lines with those in other scripts, shown by `found`, as Tesseract reads them."""
     read = list(lines)
     for _ in range(_MOST_SCRIPTS):
         unread = [

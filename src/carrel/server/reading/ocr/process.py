@@ -8,7 +8,6 @@ took.
 """
 
 import logging
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from carrel.server.processes.parent import end_with_parent
+from carrel.server.processes.parent import claim_output, end_with_parent
 from carrel.server.processes.pipes import PipeMessage, read_message, write_message
 from carrel.server.processes.weights import packaged_file
 from carrel.server.reading.fence import UNREAD
@@ -170,10 +169,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     """Answer requests on standard input until it closes."""
     end_with_parent()
-    answers = os.fdopen(os.dup(1), "wb")
-    # Send library output to standard error, away from the messages.
-    os.dup2(2, 1)
-    serve(sys.stdin.buffer, answers)
+    serve(sys.stdin.buffer, claim_output())
 
 
 if __name__ == "__main__":

@@ -65,10 +65,7 @@ class Office(AbstractContextManager["Office"]):
 
 
 def _read(data: bytes, mimetype: str) -> Pages:
-    """Read the parts of every page; a file that fails, once more when it is mended.
-
-    Fall back to kreuzberg, then to the text as it stands.
-    """
+    """Read the parts of every page; if that fails, mended, by kreuzberg, or as plain text."""
     reader = reader_of(mimetype)
     attempts = (reader, lambda data: reader(mend(data)), partial(_convert, mimetype=mimetype))
     for attempt in attempts:

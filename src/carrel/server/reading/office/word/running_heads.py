@@ -14,10 +14,7 @@ _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
 
 
 def running_heads(data: bytes) -> list[tuple[str, str]]:
-    """Return the header and footer of every page, empty where there is none.
-
-    A page ends at the author's page break.
-    """
+    """Return the header and footer of every page, empty where there is none."""
     document = parse_member(data, "word/document.xml")
     if document is None:
         return []
