@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from carrel.server.reading.layout.blocks import PageParts, page_layout
-from carrel.server.reading.layout.evidence import FirstPage, HeadingStyle, evidence_of
+from carrel.server.reading.layout.evidence import FirstPage, evidence_of
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
 
@@ -87,7 +87,7 @@ def levels(headings: list[tuple[str, float]]) -> list[int]:
         Line(text, Box(72, top, 300, top + size), size, (), True)
         for top, (text, size) in zip(itertools.count(80, 40), headings, strict=False)
     ]
-    evidence = evidence_of([FirstPage(0, HEIGHT, lines, map(HeadingStyle.of, lines))])
+    evidence = evidence_of([FirstPage(0, HEIGHT, lines, lines)])
     regions = [Region("heading", line.box, line.text, lines=(line,)) for line in lines]
     return [region.level for region in evidence.with_levels(regions)]
 

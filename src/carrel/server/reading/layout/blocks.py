@@ -1,13 +1,14 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import diagrams
-from carrel.server.reading.layout.evidence import Evidence, HeadingStyle, with_told_levels
+from carrel.server.reading.layout.evidence import Evidence, FirstPage, with_told_levels
 from carrel.server.reading.layout.figures import (
     FigurePlace,
     are_prose,
@@ -112,12 +113,14 @@ class PageParts:
                 view = fenced("tags", with_tags, view, pieces, tagged) or view
             vars(page)["reading"] = PageReading(pieces, view, from_right)
 
-    def heading_styles(self) -> Iterator[HeadingStyle]:
-        """Yield the styles of what the page model takes for headings."""
-        if page := self.reading:
-            for number in (page.view.role("heading") > _LIKELY).nonzero()[0].tolist():
-                if any(map(str.isalpha, page.pieces[number].text)):
-                    yield HeadingStyle.of(page.pieces[number])
+    def as_first_page(self, number: int) -> FirstPage:
+        """Return the page as evidence, with what the page model takes for headings."""
+        _, height = self.frame.upright_size
+        if (page := self.reading) is None:
+            return FirstPage(number, height)
+        likely = compress(page.pieces, page.view.role("heading") > _LIKELY)
+        headings = [piece for piece in likely if any(map(str.isalpha, piece.text))]
+        return FirstPage(number, height, page.pieces, headings)
 
     def mirrored(self) -> "PageParts":
         """Return what is drawn mirrored."""
@@ -249,8 +252,6 @@ def _find_figures(
         *(FigurePlace(box, picture=True) for box in found.figures),
     ]
     places = [place for place in places if not any(place.box.meets(table.box) for table in tables)]
-    if not places:
-        return [], lines, turned
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
     chances |= {id(line): 1.0 for box in found.inset_pictures for line in _read_in(box, lines)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Literal, NamedTuple
 
-from carrel.server.reading.page.elements import Line, Region
+from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import usual_size
 from carrel.server.reading.page_model.tags import TaggedText
 
@@ -60,12 +60,12 @@ class HeadingStyle(NamedTuple):
 
 
 class FirstPage(NamedTuple):
-    """The text of a first page: its lines, its height in points, the styles of its headings."""
+    """The text of a first page: its height in points, its lines, and which are headings."""
 
     number: int
     height: float
     lines: Sequence[Line] = ()
-    styles: Iterable[HeadingStyle] = ()
+    headings: Sequence[Line] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Evidence:
         return {
             number: pages >= most
             for number, line in enumerate(lines)
-            if (edge := _edge(line, height))
+            if (edge := edge_of(line.box, height))
             for text in _patterns(line.text)
             for at, pages in [self.repeated.get((edge, text), (-math.inf, 0))]
             if abs(at - line.box.centre[1]) < _SAME_PLACE
@@ -158,7 +158,7 @@ def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] =
     """Collect evidence from first pages; `outline` are the bookmarks with their levels."""
     return Evidence(
         _repeated(pages),
-        _rank(style for page in pages for style in page.styles),
+        _rank(HeadingStyle.of(line) for page in pages for line in page.headings),
         usual_size(line for page in pages for line in page.lines),
         {_fold(title): level for title, level in outline},
         sum(bool(page.lines) for page in pages),
@@ -170,8 +170,7 @@ def _repeated(pages: Sequence[FirstPage]) -> dict[tuple[Edge, str], tuple[float,
     seen: dict[tuple[Edge, str, int | None], list[float]] = {}
     for page in pages:
         for line in page.lines:
-            edge = _edge(line, page.height)
-            if edge:
+            if edge := edge_of(line.box, page.height):
                 for text, number in _patterns(line.text).items():
                     # Of all numbers, only a page's grows with the page.
                     offset = None if number is None else number - page.number
@@ -183,11 +182,11 @@ def _repeated(pages: Sequence[FirstPage]) -> dict[tuple[Edge, str], tuple[float,
     }
 
 
-def _edge(line: Line, height: float) -> Edge | None:
-    """Return the edge of the page that a line stands at, if any."""
-    if line.box.bottom < _EDGE * height:
+def edge_of(box: Box, height: float, band: float = _EDGE) -> Edge | None:
+    """Return the edge of the page that a box stands at, if any."""
+    if box.bottom < band * height:
         return "header"
-    return "footer" if line.box.top > (1 - _EDGE) * height else None
+    return "footer" if box.top > (1 - band) * height else None
 
 
 def _patterns(text: str) -> dict[str, int | None]:

@@ -31,12 +31,11 @@ _NEAR = 1.5
 _TIGHT = 0.6
 """Largest gap between the lines of a stack, in their heights."""
 
-_Lines = Sequence[Box]
-"""The boxes of a block's lines."""
 
-
-def reading_order(blocks: Sequence[_Lines], solids: Sequence[Box] = ()) -> list[int]:
-    """Return the numbers of blocks of text, and then of solid parts, in reading order."""
+def reading_order(blocks: Sequence[Sequence[Box]], solids: Sequence[Box] = ()) -> list[int]:
+    """Return the numbers of blocks of text, by their lines, and then of solid parts, in reading
+    order.
+    """
     count = len(blocks)
     boxes = [*map(Box.around, blocks), *solids]
     order = sorted(range(len(boxes)), key=lambda number: (boxes[number].top, boxes[number].left))
@@ -110,7 +109,7 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     return np.asarray((over & (middle[:, None] < middle)) | beside)
 
 
-def _rows_of_blocks(blocks: Sequence[_Lines]) -> list[list[int]]:
+def _rows_of_blocks(blocks: Sequence[Sequence[Box]]) -> list[list[int]]:
     """Group the blocks that are read as rows: labels with their values."""
     sets, stacks = Sets(len(blocks)), Sets(len(blocks))
     left, top, right, bottom = _array([lines[0] for lines in blocks]).T

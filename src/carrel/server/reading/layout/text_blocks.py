@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from carrel.server.reading.layout.evidence import edge_of
 from carrel.server.reading.page.elements import Box, Kind, Line, Region, split_when
 from carrel.server.reading.page.hyphens import ends_in_hyphen, first_word, join_lines
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
@@ -97,7 +98,7 @@ def text_blocks(
     roles = _likely_roles(page, numbers, heads, fields)
     every = page.pairs_within(range(len(page.pieces)), "block")
     upright = [pair[1:] for pair in every if pair[0] >= UPRIGHT]
-    stacked = [(one, two, said) if one < two else (two, one, said) for one, two, said in upright]
+    stacked = [(min(one, two), max(one, two), chance) for one, two, chance in upright]
     # The first word of a stretched line is no line.
     torn = {
         one for direction, one, other, _ in every
@@ -163,19 +164,17 @@ def _find_first_lines(
     page: PageReading, stacked: Sequence[_Stacked], roles: MutableSequence[Role]
 ) -> None:
     """Make text of alleged headings and items that are the first lines of a text: set like the
-    line right below, as wide, and without a marker but for a heading amid a sentence.
+    line right below, as wide, and without a marker.
     """
     begins = page.view.flag("first") > _LIKELY
     for one, other, _ in reversed(stacked):
-        heading = roles[one] == "heading"
-        alleged = heading or (roles[one] == "list_item" and begins[one])
+        alleged = roles[one] == "heading" or (roles[one] == "list_item" and begins[one])
         if alleged and roles[other] == "text":
             above, below = page.pieces[one], page.pieces[other]
             wide = above.box.width > _WIDE * below.box.width
-            amid = heading and below.text[:1].islower()
             # OCR knows no weights.
             alike = wide and adjoin(above, below) and not (above.read and begins[other])
-            if alike and (amid or not _MARKER.match(above.text)):
+            if alike and not _MARKER.match(above.text):
                 roles[one] = "text"
 
 
@@ -324,17 +323,11 @@ def block_region(block: TextBlock, words: Collection[str], height: float) -> Reg
     lines = block.lines
     box = Box.around(line.box for line in lines)
     if block.role == "running_head":
-        if box.bottom < _EDGE * height:
-            kind = "header"
-        elif box.top > (1 - _EDGE) * height:
-            kind = "footer"
+        kind = edge_of(box, height, _EDGE) or kind
     if kind == "code":
         return Region(kind, box, _verbatim(lines), lines=lines)
-    parts = (
-        [lines]
-        if kind not in ("paragraph", "list_item")
-        else split_when(lines, lambda above, line: _is_deliberate_break(above, line, box.right))
-    )
+    broken = kind in ("paragraph", "list_item")
+    parts = split_when(lines, lambda one, two: broken and _is_deliberate_break(one, two, box.right))
     text = "\n".join(join_lines(part, words) for part in parts)
     if block.role == "contents_entry":
         text = _ENTRY.sub(r"\1 … \2", text)

@@ -15,7 +15,7 @@ from pypdfium2 import raw
 from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.fence import fenced
 from carrel.server.reading.layout.blocks import NO_EVIDENCE, PageParts, page_layout, plain_regions
-from carrel.server.reading.layout.evidence import PAGES, Evidence, FirstPage, evidence_of
+from carrel.server.reading.layout.evidence import PAGES, Evidence, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
@@ -120,9 +120,9 @@ class PDF(AbstractContextManager["PDF"]):
         pages = {**parsed, **{page.index: page for page in self._ahead.look(missing)}}
         outline = fenced("outline", self._outline) or []
         self._look_at(pages[index] for index in first if index in pages)
-        parts = ((index, self._looked_at[index]) for index in first if index in self._looked_at)
-        seen = [seen for part in parts if (seen := fenced("first page", _first_page, *part))]
-        return fenced("evidence", evidence_of, seen, outline) or NO_EVIDENCE
+        looked_at = ((index, self._looked_at[index]) for index in first if index in self._looked_at)
+        seen = (fenced("first page", part.as_first_page, index) for index, part in looked_at)
+        return fenced("evidence", evidence_of, [*filter(None, seen)], outline) or NO_EVIDENCE
 
     def _look_at(self, pages: Iterable[ParsedPage]) -> None:
         """Look at pages, without what OCR would read, and keep what is found until it is read."""
@@ -269,11 +269,6 @@ class PDF(AbstractContextManager["PDF"]):
             return picture.crop((round(left), round(top), round(right), round(bottom)))
 
         return Raster(DPI, width, height, POINTS / DPI, crop)
-
-
-def _first_page(index: int, found: PageParts) -> FirstPage:
-    lines = found.reading.pieces if found.reading else ()
-    return FirstPage(index, found.frame.upright_size[1], lines, [*found.heading_styles()])
 
 
 def _with_scan(found: PageParts, scan: PageParts) -> PageParts:

@@ -62,8 +62,6 @@ def with_ticks(
     items: Sequence[TextItem], rules: Sequence[Rule], fields: Sequence[Field], space: PageSpace
 ) -> tuple[list[TextItem], list[Rule]]:
     """Return a page's items and rules with signs for its ticks in place of what is drawn there."""
-    if not fields:
-        return list(items), list(rules)
     ticks = [(field.sign, space.to_layout(field.bounds)) for field in fields if field.sign]
     boxes = [box for _, box in ticks]
     kept = [item for item in items if not any(box.holds_centre(item.box) for box in boxes)]

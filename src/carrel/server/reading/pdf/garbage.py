@@ -60,8 +60,7 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     most = _MOST_UNUSUAL * len(words)
     if len(plain) - _count(plain, b" " + _LATIN) <= most:
         return _odd_letters(written, plain)
-    other = [word for word in plain.split(" ") if not (word.islower() and word.isalpha())]
-    unusual = len(other) - len(_USUAL.findall(" ".join(other)))
+    unusual = len(words) - len(_USUAL.findall(plain))
     return unusual > most or _odd_letters(written, plain)
 
 

@@ -162,6 +162,7 @@ class TextLayer:
             and not self._is_invisible(start)
         ]
         page = Box(0, 0, *self._space.layout_size)
+        places = [_box_with_scripts(item) for item in items] if unknown else []
         missing = []
         for start, row in unknown:
             rects = range(self._page.count_rects(start, len(row)))
@@ -169,17 +170,12 @@ class TextLayer:
             if pieces and _PARTS.fullmatch(row):
                 row, pieces = "…", [Box.around(pieces)]
             for box in pieces:
-                x, y = box.centre
-                level = (
-                    item for item in items
-                    if item.y - item.height <= box.bottom and box.top <= item.y + 2 * item.height
-                )  # fmt: skip
-                beside = map(_box_with_scripts, level)
-                covered = any(i.holds(x, y) or box.holds_centre(i) for i in beside)
-                if covered or not page.holds(x, y):
+                if not page.holds_centre(box) or any(
+                    place.holds_centre(box) or box.holds_centre(place) for place in places
+                ):
                     continue
-                text = " ".join((row if len(pieces) == 1 else self._text_within(box)).split())
-                if text:
+                text = row if len(pieces) == 1 else self._text_within(box)
+                if text := " ".join(text.split()):
                     missing.append(Line(text, box, box.height))
         return missing
 
