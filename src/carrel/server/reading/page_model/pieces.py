@@ -248,7 +248,7 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         last = joined[-1]
         gap = piece.box.left - last.box.right
         height = min(last.box.height, piece.box.height)
-        near = _NARROW * height < gap < _TAB * height and piece.text[0] not in "[(☐☑☒"
+        near = _NARROW * height < gap < _TAB * height and piece.text[:1] not in "[(☐☑☒"
         tick = near and _TICK.fullmatch(last.text)
         x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
         apart = not tick and (
