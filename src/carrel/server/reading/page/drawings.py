@@ -1,7 +1,7 @@
 """Drawings: charts and diagrams drawn with vector graphics."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from carrel.server.reading.page.elements import Box, join_boxes
@@ -59,8 +59,9 @@ def drawings(
     texts = [item.box for item in items]
     marks += _bars([box for box, shape in thick.items() if shape.fill], texts)
     largest = _LARGEST * size[0] * size[1]
-    found = [box for box in _merge(marks, _REACH) if min(box.width, box.height) >= _LEAST]
-    found = _merge(_grow(box, boxes, largest) for box in found)
+    near = join_boxes(marks, lambda one, other: one.is_near(other, _REACH))
+    grown = (_grow(box, boxes, largest) for box in near if min(box.width, box.height) >= _LEAST)
+    found = join_boxes(grown, lambda one, other: one.is_near(other, 0))
     return [box for box in found if _area(box) <= largest]
 
 
@@ -114,8 +115,3 @@ def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:
         touching = [shape for shape in shapes if around.is_near(shape, 0) and _area(shape) <= most]
         around = Box.around([around, *touching])
     return around if _area(around) <= most else box
-
-
-def _merge(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
-    """Join the boxes that are near each other."""
-    return join_boxes(boxes, lambda one, other: one.is_near(other, reach))

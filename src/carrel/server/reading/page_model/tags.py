@@ -88,13 +88,11 @@ def with_tags(view: PageView, pieces: Sequence[Line], texts: Sequence[TaggedText
 def _tags(pieces: Sequence[Line], texts: Sequence[TaggedText]) -> Indexes:
     """Return the tag of each piece: that of the text which covers most of it."""
     lefts, tops, rights, bottoms = np.array([box for box, _ in texts]).T
+    left, top, right, bottom = np.array([piece.box for piece in pieces]).T[..., None]
     tags, middles = np.array([Tag(), *(tag for _, tag in texts)]), (tops + bottoms) / 2
-    found = []
-    for left, top, right, bottom in (piece.box for piece in pieces):
-        covered = np.minimum(rights, right) - np.maximum(lefts, left)
-        covered[(middles < top) | (bottom < middles) | (covered < 0)] = 0
-        found.append((1 + covered.argmax()) * covered.any())
-    return tags[found]
+    covered = np.maximum(np.minimum(rights, right) - np.maximum(lefts, left), 0)
+    covered[(middles < top) | (bottom < middles)] = 0
+    return tags[np.where(covered.any(1), 1 + covered.argmax(1), 0)]
 
 
 def _believe(chances: Floats, some: Flags, told: Flags) -> Floats:

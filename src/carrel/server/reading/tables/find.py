@@ -74,11 +74,9 @@ def find_tables(
             found = [*(part for part in found if part not in parts), (whole, table, None, None)]
             taken.update(whole)
     for members in table_pieces(page, taken):
-        rest = [number for number in members if number not in taken]
-        # What is left of a table beside its grid is part of no other.
-        table = decode_table(page, rest, rules) if 2 * len(rest) > len(members) else None
+        table = decode_table(page, members, rules)
         if table is not None and not _is_chart(table):
-            found.append((rest, table, None, None))
+            found.append((members, table, None, None))
     regions = [
         Region(
             "table",
