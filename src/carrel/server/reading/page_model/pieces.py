@@ -241,8 +241,6 @@ def _are_beside(row: Sequence[Line | Region], piece: Line | Region) -> bool:
 
 def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[Line]:
     """Join neighbours in a row with a blank at most between them, in whatever font."""
-    if len(row) == 1:
-        return row
     joined = row[:1]
     for piece in row[1:]:
         last = joined[-1]
@@ -262,9 +260,9 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         else:
             joined[-1] = _join_two(last, piece, " " if gap > _TOUCHING * height else "")
     # Dots lead a title to its page; in a table they lead to several numbers, or across rules.
-    page = joined[-1]
-    ruled = any(rule.start <= page.box.centre[1] <= rule.end for rule in down)
-    if not ruled and joined[-2:-1] and joined[-2].text.endswith("…") and _PAGE.fullmatch(page.text):
+    led = joined[-2:-1] and joined[-2].text.endswith("…") and _PAGE.fullmatch(joined[-1].text)
+    y = joined[-1].box.centre[1]
+    if led and not any(rule.start <= y <= rule.end for rule in down):
         entry = joined[-3 if joined[-2].text == "…" else -2 :]
         joined[-len(entry) :] = [reduce(lambda one, other: _join_two(one, other, " "), entry)]
     # Leaders that liteparse leaves out are as high as a dot.

@@ -424,8 +424,6 @@ class _Decoder:
 
 def joined_text(pieces: Sequence[Line]) -> MarkedText:
     """Return the text of a cell's pieces in reading order, without hyphenation."""
-    if len(pieces) == 1 and not pieces[0].marks:
-        return MarkedText(" ".join(pieces[0].text.split()))
     ordered = (piece.marked for row in piece_rows(pieces) for piece in row)
     whole = reduce(join_marked, ordered, MarkedText(""))
     return whole if whole.marks else MarkedText(" ".join(whole.text.split()))

@@ -57,7 +57,7 @@ def find_tables(
         exact = framed_table(grid, page, inside)
         table = exact or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
-            charted = any(grid.box.holds_centre(page.boxes[number]) for number in taken)
+            charted = len(inside) < len(page.inside(grid.box))
             certain = _FRAMED if exact else None
             found.append((inside, table, None if charted else grid.box, certain))
             taken.update(inside)

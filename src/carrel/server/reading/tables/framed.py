@@ -131,12 +131,8 @@ def _rectangles(places: list[tuple[int, int]]) -> list[Cell]:
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
     """Return the table of a grid, or None if a field has several cells or too few have any."""
-    left, top, right, bottom = np.array([*map(grid.field_box, grid.fields)]).T[..., None]
-    x, y = np.array([page.boxes[number].centre for number in inside]).T
-    within = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
-    held: list[list[int]] = [[] for _ in grid.fields]
-    for field, place in np.argwhere(within).tolist():
-        held[field].append(inside[place])
+    places, own = map(page.inside, map(grid.field_box, grid.fields)), {*inside}
+    held = [[number for number in place if number in own] for place in places]
     filled = sum(map(bool, held))
     if filled < 2 or filled < _FILLED * len(held) or _several(page, held):
         return None
