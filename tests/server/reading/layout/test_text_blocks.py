@@ -248,7 +248,6 @@ def test_lines_of_columns_side_by_side_say_nothing_about_the_gap_between_lines()
     assert [region.kind for region in laid_out(both)] == ["paragraph"] * 2
 
 
-@pytest.mark.xfail(reason="the page model takes a full line in bold for a heading")
 def test_a_full_line_with_bold_words_only_before_a_stop_begins_a_paragraph() -> None:
     """`font` is that of a line's first word."""
     first = _full("SUMMARY: This proposal would replace the", 100)._replace(bold=True)
