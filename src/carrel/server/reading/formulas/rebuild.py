@@ -101,7 +101,7 @@ def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
             part, used = built
             parts.append(part)
             rest = [glyph for glyph in rest if glyph not in used]
-            waiting = [other for other in waiting if not part.box.holds(*other.middle)]
+            waiting = [other for other in waiting if not part.box.holds_centre(other.box)]
     return _line(_join_matrices(rest, parts))
 
 
@@ -119,7 +119,7 @@ def _build_bar(
     size = max(one.size for one in used)
     around = Box.around(one.box for one in used)
     box = Box(min(bar.start, around.left), around.top, max(bar.end, around.right), around.bottom)
-    inner = [other for other in bars if box.holds(*other.middle)]
+    inner = [other for other in bars if box.holds_centre(other.box)]
     lower = _row(below, [other for other in inner if other.at > bar.at])
     if sign:
         base = statistics.median(one.base for one in below)

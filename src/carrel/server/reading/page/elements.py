@@ -46,10 +46,6 @@ class Box(NamedTuple):
         """In points."""
         return self.bottom - self.top
 
-    def holds(self, x: float, y: float) -> bool:
-        """Return whether a point lies in the box or on its edge."""
-        return self.left <= x <= self.right and self.top <= y <= self.bottom
-
     def holds_centre(self, other: "Box") -> bool:
         """Return whether the middle of another box lies in this one or on its edge."""
         left, top, right, bottom = other

@@ -43,8 +43,6 @@ def join_letters(items: Sequence[TextItem]) -> None:
             _join_near(item, _gap_along, _TURNED * item.width)
         elif _THAI.search(item.text):
             _join_near(item, _gap, _TOUCHING * item.height)
-    if not any(_is_broken(item.text) for item in items):
-        return
     rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
     for item in items:
         if not item.rotation:

@@ -40,18 +40,11 @@ class Rule(NamedTuple):
     end: float
     faint: bool = False
 
-    def crosses(self, other: "Rule", reach: float) -> bool:
-        """Return whether a rule in the other direction meets this one, `reach` apart at most."""
-        return (
-            self.start - reach <= other.at <= self.end + reach
-            and other.start - reach <= self.at <= other.end + reach
-        )
-
     @property
-    def middle(self) -> tuple[float, float]:
-        """The point in its middle."""
-        along = (self.start + self.end) / 2
-        return (along, self.at) if self.across else (self.at, along)
+    def box(self) -> Box:
+        """Its place: a box without height or width."""
+        _, at, start, end, _ = self
+        return Box(start, at, end, at) if self.across else Box(at, start, at, end)
 
     def moved(self, into: Box) -> "Rule":
         """Return a rule of a part of a page, the box `into`, as one of the page."""

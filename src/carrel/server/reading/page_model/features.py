@@ -215,7 +215,7 @@ class _Page:
 
     def _inside(self, boxes: Sequence[Box]) -> tuple[NDArray[np.bool_], Floats, Floats]:
         """Return whether the middle of each piece is in each box, and the sizes of the boxes."""
-        left, top, right, bottom = np.array(boxes, np.float32).T / self.unit
+        left, top, right, bottom = np.array(boxes, np.float32).reshape(-1, 4).T / self.unit
         x, y = self.x[:, None], self.y[:, None]
         inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
         return inside, right - left, bottom - top
@@ -263,15 +263,13 @@ class _Page:
     def _figure_columns(self) -> list[Any]:
         """Return whether a piece lies in a figure, and its distance from the nearest ones."""
         boxes = [box for box in self.around.figures if min(box.width, box.height) > self.unit]
-        if not boxes:
-            return [0, 1, 1, 0]
-        left, top, right, bottom = np.array(boxes, np.float32).T / self.unit
+        left, top, right, bottom = np.array(boxes, np.float32).reshape(-1, 4).T / self.unit
         x, y = self.x[:, None], self.y[:, None]
         beside = (left - 2 <= x) & (x <= right + 2)
-        above = np.where(beside & (bottom <= y), y - bottom, _FAR).min(1)
-        below = np.where(beside & (top >= y), top - y, _FAR).min(1)
+        above = np.where(beside & (bottom <= y), y - bottom, _FAR).min(1, initial=_FAR)
+        below = np.where(beside & (top >= y), top - y, _FAR).min(1, initial=_FAR)
         inside, width, height = self._inside(boxes)
-        area = np.where(inside, width * height / (self.width * self.height), 0).max(1)
+        area = np.where(inside, width * height / (self.width * self.height), 0).max(1, initial=0)
         return [inside.any(1), _scale_distance(above), _scale_distance(below), area]
 
     @cached_property

@@ -80,12 +80,11 @@ def page_pieces(
         if after.box.left - before.box.right > _BLANK * after.box.height
     ]
     if gaps:
-        again = [
-            _cut_item(item, line, down, gaps) if 1 < len(item.words) <= _FEW else pieces
+        cut = [
+            _cut_item(item, line, down, gaps) if len(item.words) <= _FEW else pieces
             for (item, line), pieces in zip(whole, cut, strict=True)
         ]
-        if again != cut:
-            rows = piece_rows(chain(read, *again))
+        rows = piece_rows(chain(read, *cut))
     return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
 
 
@@ -159,18 +158,15 @@ def _cuts(
     _, top, _, bottom = line.box
     height, y = bottom - top, (top + bottom) / 2
     spaces = list(map(sub, lefts[1:], rights))
-    widest = max(spaces)
-    if widest <= (_NARROW if gaps else _BLANK) * height and not down:
+    if max(spaces) <= (_NARROW if gaps else _BLANK) * height and not down:
         return []
-    cuts: set[int] = set()
-    if widest > _BLANK * height:
-        least = _ALONE * height
-        if len(spaces) > _SPACES:
-            usual = sorted(spaces)[(len(spaces) - 1) // 2]
-            least = max(_BLANK * height, _STRETCHED * usual)
-        least = min(least, _GAP * height)
-        cuts = {number for number, space in enumerate(spaces, 1) if space > least}
-    if gaps and widest > _NARROW * height and not line.mono:
+    least = _ALONE * height
+    if len(spaces) > _SPACES:
+        usual = sorted(spaces)[(len(spaces) - 1) // 2]
+        least = max(_BLANK * height, _STRETCHED * usual)
+    least = min(least, _GAP * height)
+    cuts = {number for number, space in enumerate(spaces, 1) if space > least}
+    if gaps and not line.mono:
         texts = line.text.split()
         cuts |= {
             number
@@ -179,13 +175,12 @@ def _cuts(
             and all(any(map(str.isalnum, text)) for text in texts[number - 1 : number + 1])
         }
     beside = [rule.at for rule in down if rule.start <= y <= rule.end]
-    if beside:
-        middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
-        cuts |= {
-            number
-            for number, (before, after) in enumerate(pairwise(middles), 1)
-            if any(before < place < after for place in beside)
-        }
+    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+    cuts |= {
+        number
+        for number, (before, after) in enumerate(pairwise(middles), 1)
+        if any(before < place < after for place in beside)
+    }
     return sorted(cuts)
 
 
@@ -197,8 +192,6 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     found, tall = list[list[T]](), list[T]()
     top = bottom = 0.0
     ordered = sorted(pieces, key=_middle)
-    if len(ordered) == 1:
-        return [ordered]
     heights = sorted([piece.box.bottom - piece.box.top for piece in ordered]) or [0.0]
     tallest = _TALL * heights[len(heights) // 2]
     for piece in ordered:
@@ -220,12 +213,8 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
             beside.append(piece)
         else:
             found.append([piece])
-    if tall:
-        found.sort(key=lambda row: _middle(row[0]))
-    for row in found:
-        if len(row) > 1:
-            row.sort(key=lambda piece: piece.box.left)
-    return found
+    found.sort(key=lambda row: _middle(row[0]))
+    return [sorted(row, key=lambda piece: piece.box.left) for row in found]
 
 
 def _middle(piece: Line | Region) -> float:
@@ -251,7 +240,7 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
         apart = not tick and (
             not -height <= gap <= _BLANK * height
-            or (not piece.mono and _recurs((last.box.right, piece.box.left, y), gaps, height))
+            or _recurs((last.box.right, piece.box.left, y), gaps, height)
         )
         if apart or any(
             abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end for rule in down
@@ -286,28 +275,18 @@ def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list
 
 def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     """Join the pieces of a row that fill the width of another line with blanks between them."""
-    left, top, right, bottom = line.box
-    height = bottom - top
-    edge = _EDGE * height
+    left, _, right, _ = line.box
+    height, y = line.box.height, row[0].box.centre[1]
+    edge, widest = _EDGE * height, _WIDEST * height
     first = bisect_right(row, left - edge, key=lambda piece: piece.box.left)
-    if first > len(row) - 2 or row[first].box.left >= left + edge:
-        return row
     held = [*takewhile(lambda piece: piece.box.right < right + edge, row[first:])]
-    away = abs((top + bottom) / 2 - row[0].box.centre[1])
-    fills = (
-        len(held) > 1
-        and away <= _PITCH * height
-        and right - held[-1].box.right < edge
-        and all(
-            0 < after.box.left - before.box.right < _WIDEST * height
-            for before, after in pairwise(held)
-        )
-    )
-    if not fills:
+    fills = len(held) > 1 and held[0].box.left < left + edge and held[-1].box.right > right - edge
+    gaps = (after.box.left - before.box.right for before, after in pairwise(held))
+    near = abs(line.box.centre[1] - y) <= _PITCH * height
+    if not (fills and near and all(0 < gap < widest for gap in gaps)):
         return row
-    box = Box.around(piece.box for piece in held)
-    y = box.centre[1]
-    if any(box.left < rule.at < box.right and rule.start <= y <= rule.end for rule in down):
+    left, right = held[0].box.left, held[-1].box.right
+    if any(left < rule.at < right and rule.start <= y <= rule.end for rule in down):
         return row
     whole = reduce(lambda one, other: _join_two(one, other, " "), held)
     return [*row[:first], whole, *row[first + len(held) :]]

@@ -74,7 +74,7 @@ def with_display_formulas(
     apart = [seed for seed in [*seeds, *large] if not any(_shares_line(seed, b) for b in prose)]
     for zone in join_boxes((_grow(seed, glyphs) for seed in apart), Box.meets):
         inside = [glyph for glyph in glyphs if zone.holds_centre(glyph.box)]
-        made = _formulas(inside, [bar for bar in bars if zone.holds(*bar.middle)])
+        made = _formulas(inside, [bar for bar in bars if zone.holds_centre(bar.box)])
         if not made:
             continue
         pieces = [item for item in kept if zone.holds_centre(item.box)]

@@ -186,7 +186,7 @@ def _item(
     letters = sum(letter.text[0].isalpha() for letter in piece)
     base = "R" if from_right or 2 * to_left > letters else "L"
     text = _read([letter.text for letter in piece], base, as_read=as_read)
-    there = [item for item in items if box.holds_centre(item.box) or item.box.holds(*box.centre)]
+    there = [item for item in items if box.holds_centre(item.box) or item.box.holds_centre(box)]
     like = max(there, key=lambda item: len(item.text), default=None)
     top, height = (like.y, like.height) if like else (box.top, box.height)
     size, font = (like.size, like.font) if like else (0.0, "")

@@ -40,7 +40,8 @@ def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
         for is_across, strokes, least in ((True, level, _ACROSS), (False, standing, _DOWN))
     )
     # A rule down that meets none across is a stroke of a large letter.
-    return [*across, *(rule for rule in down if any(rule.crosses(o, _TOUCH) for o in across))]
+    crossing = [rule for rule in down if any(rule.box.is_near(o.box, _TOUCH) for o in across)]
+    return [*across, *crossing]
 
 
 def _strokes(

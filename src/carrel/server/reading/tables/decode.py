@@ -131,8 +131,6 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     """Return the pieces of each table: likely cells not yet taken that are neighbours in it."""
     cell = page.view.role("cell") > _LIKELY
     cell[list(taken)] = False
-    if cell.sum() < _FEWEST:
-        return []
     groups = page.connected(np.flatnonzero(cell).tolist(), "table", _CERTAIN)
     parts = (
         part for group in groups if len(group) >= _FEWEST for part in _split_group(page, group)
@@ -352,8 +350,7 @@ class _Decoder:
                 columns[best].join(chain)
             else:
                 columns.append(chain)
-        ordered = sorted(columns, key=lambda column: sum(column.span))
-        return self._add_heads(ordered)
+        return self._add_heads(sorted(columns, key=lambda column: sum(column.span)))
 
     def _add_heads(self, columns: Sequence[_Column]) -> list[_Column]:
         """Return the columns with their heads, which may lie beside all cells below."""
