@@ -25,7 +25,6 @@ _ON = 1.5
 _GAP = 0.6
 """Largest gap between the glyphs above or below a bar, as a part of the type's size."""
 
-
 _LATIN_END = 0x250
 _STROKE = "\u0338"
 

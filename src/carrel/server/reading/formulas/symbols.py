@@ -58,8 +58,7 @@ ACCENTS = {
     "\u0305": "overline", "\u0306": "breve", "\u0307": "dot", "\u0308": "ddot", "\u030c": "check",
     "\u20d6": "overleftarrow", "\u20d7": "vec",
 }  # fmt: skip
-WIDE = {"b": "widehat", "c": "widehat", "d": "widehat", "e": "widetilde", "f": "widetilde",
-        "g": "widetilde"}  # fmt: skip
+WIDE = dict.fromkeys("bcd", "widehat") | dict.fromkeys("efg", "widetilde")
 
 FUNCTIONS = frozenset([
     "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det",

@@ -9,13 +9,11 @@ from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.tables.decode import PageReading
 
 _CORNER = 4.0
-"""Points. Maximum distance between the ends of two sides that meet in a corner."""
+"""Points. Maximum distance between rules that meet: sides of a box, or parts of a bent line."""
 _LEAST, _MOST = 12.0, 300.0
 """Points. Height of a box: one line of text at least; a higher one is a page's frame."""
 _ENDS = 10.0
 """Points. Maximum distance between a line and the box it leads to: arrowheads are no rules."""
-_MEETS = 4.0
-"""Points. Maximum distance between rules of one bent line."""
 _MOST_BENT = 12
 """Maximum rules of a line with branches; a grid has more."""
 _LABELS = 2
@@ -38,7 +36,7 @@ def diagrams(rules: Sequence[Rule], page: PageReading) -> list[FigurePlace]:
         return []
     lines = map(_box, drawn)
     joining = [line for line in lines if not any(box.contains(line, _CORNER) for box in frames)]
-    lines_between = group_connected(joining, lambda one, other: one.is_near(other, _MEETS))
+    lines_between = group_connected(joining, lambda one, other: one.is_near(other, _CORNER))
     led = [
         (line, [frame for frame in frames if any(_ends_beside(rule, frame) for rule in line)])
         for line in lines_between

@@ -27,7 +27,6 @@ _LEVEL = 0.3
 """Parts are on one line if their middles differ by less than this part of their height."""
 _NEAR = 1.5
 """Largest distance of a line from the text of its column, in its heights."""
-
 _TIGHT = 0.6
 """Largest gap between the lines of a stack, in their heights."""
 

@@ -5,13 +5,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from carrel.server.reading.page.elements import Kind, Region
 
-Placement = Literal["first", "below", "next column", "tight", "table", "apart"]
-
-_CERTAINTY: dict[Placement, float] = {
+_CERTAINTY = {
     "first": 0.99,
     "below": 0.99,
     "next column": 0.91,
@@ -41,7 +38,7 @@ def with_order(regions: Sequence[Region]) -> list[Region]:
     return [replace(region, order=order.get(id(region))) for region in regions]
 
 
-def placement(body: Sequence[Region], place: int) -> Placement:
+def placement(body: Sequence[Region], place: int) -> str:
     """Return the class of a block's placement among the others; `body` is in reading order."""
     region = body[place]
     above = body[place - 1] if place else None

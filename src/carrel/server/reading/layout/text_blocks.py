@@ -60,8 +60,6 @@ _WIDE = 0.75
 """Least width of a text's first line, as a part of the next one's."""
 _LARGER = 1.1
 """Least size of a heading that is larger than the text, as a multiple of its size."""
-_Stacked = tuple[int, int, float]
-"""A piece, its neighbour below, and how likely they share a block."""
 _KINDS: dict[Role, Kind] = {
     "heading": "heading",
     "list_item": "list_item",
@@ -97,15 +95,8 @@ def text_blocks(
     """
     roles = _likely_roles(page, numbers, heads, fields)
     every = page.pairs_within(range(len(page.pieces)), "block")
-    upright = [pair[1:] for pair in every if pair[0] >= UPRIGHT]
-    stacked = [(min(one, two), max(one, two), chance) for one, two, chance in upright]
-    # The first word of a stretched line is no line.
-    torn = {
-        one for direction, one, other, _ in every
-        if direction == 0 and page.pieces[one].text.isalnum()
-        and _is_near(page.boxes[one], page.boxes[other])
-    }  # fmt: skip
-    _find_first_lines(page, [pair for pair in stacked if pair[1] not in torn], roles)
+    stacked = [(min(one, two), max(one, two), p) for way, one, two, p in every if way >= UPRIGHT]
+    _find_first_lines(page, stacked, roles)
     plain = {number for number in numbers if roles[number] == "text"}
     for above, below, chance in stacked:
         both = roles[above], roles[below]
@@ -142,15 +133,15 @@ def _likely_roles(
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
     chances[:, ROLES.index("text")] += _POSSIBLE
     roles = [ROLES[number] for number in chances.argmax(1).tolist()]
+    larger = _LARGER * usual_size(page.pieces)
     for number in heads:
         roles[number] = "running_head"
     for number in numbers:
         piece, role = page.pieces[number], roles[number]
         # Formulas, bullets, labels and headings within a line are certain.
         blank = not any(map(str.isalnum, piece.text)) and role != "contents_entry"
-        run_in = piece.run_in and role == "heading"
-        run_in = run_in and piece.size < _LARGER * usual_size(page.pieces)
-        filled = bool(fields) and any(field.holds_centre(piece.box) for field in fields)
+        run_in = piece.run_in and role == "heading" and piece.size < larger
+        filled = any(field.holds_centre(piece.box) for field in fields)
         if blank or run_in or filled or piece.text.startswith(FORMULA):
             roles[number] = "text"
         elif role in _PLAIN and _BULLET.match(piece.text):
@@ -161,7 +152,7 @@ def _likely_roles(
 
 
 def _find_first_lines(
-    page: PageReading, stacked: Sequence[_Stacked], roles: MutableSequence[Role]
+    page: PageReading, stacked: Sequence[tuple[int, int, float]], roles: MutableSequence[Role]
 ) -> None:
     """Make text of alleged headings and items that are the first lines of a text: set like the
     line right below, as wide, and without a marker.
@@ -181,7 +172,7 @@ def _find_first_lines(
 def _join_pieces(
     page: PageReading,
     pairs: Iterable[Pair],
-    stacked: Sequence[_Stacked],
+    stacked: Iterable[tuple[int, int, float]],
     roles: MutableSequence[Role],
 ) -> Sets:
     """Return the pieces in blocks. The role of a label, and of what goes on beside it, is that of

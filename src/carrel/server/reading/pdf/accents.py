@@ -8,15 +8,11 @@ from typing import Any
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import TextItem
 
-_COMBINING = dict(
-    zip(
-        "`´¨ˆ˜¯˘˙¸˚˝˛ˇ",
-        "\u0300\u0301\u0308\u0302\u0303\u0304\u0306\u0307\u0327\u030a\u030b\u0328\u030c",
-        strict=True,
-    )
-)
-_ACCENT = re.compile(f"[{''.join(_COMBINING)}]")
-_MARK, _LETTER = f"(?P<mark>[{''.join(_COMBINING)}])", r"(?P<letter>[^\W\d_])"
+_ACCENTS = "`´¨ˆ˜¯˘˙¸˚˝˛ˇ"
+_COMBINED = "\u0300\u0301\u0308\u0302\u0303\u0304\u0306\u0307\u0327\u030a\u030b\u0328\u030c"
+_COMBINING = dict(zip(_ACCENTS, _COMBINED, strict=True))
+_ACCENT = re.compile(f"[{_ACCENTS}]")
+_MARK, _LETTER = f"(?P<mark>[{_ACCENTS}])", r"(?P<letter>[^\W\d_])"
 _PAIRS = [re.compile(rf"\$[^$]*\$|{pair}") for pair in (_MARK + _LETTER, _LETTER + _MARK)]
 """A formula, or an accent before or after the letter that it is drawn over."""
 _WORD = re.compile(r"\S+")

@@ -53,7 +53,6 @@ _A4 = (595.0, 842.0)
 _HEADER = b"%PDF-"
 _LOCKED = "This PDF is protected by a password. Remove the password and try again."
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
-_BATCH = PAGES
 _SECONDS_PER_PAGE = 20
 _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""
@@ -96,7 +95,7 @@ class PDF(AbstractContextManager["PDF"]):
         selected = select_pages(options, self.page_count)
         following = self._next_likely(selected) if ahead else []
         for batch, coming in pairwise([*self._batches(selected), following]):
-            allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
+            allow_cpu(2 * _SECONDS_PER_PAGE * PAGES)
             found = {page.index: page for page in self._ahead.take(batch)}
             if not found and not any(map(self._loads, batch)):
                 raise UnreadableDocument(_DAMAGED)
@@ -152,13 +151,13 @@ class PDF(AbstractContextManager["PDF"]):
         """Batch the pages for parsing, starting with those already begun."""
         begun = self._ahead.begun
         known = len(begun) if begun == selected[: len(begun)] else 0
-        rest = (selected[at : at + _BATCH] for at in range(known, len(selected), _BATCH))
+        rest = (selected[at : at + PAGES] for at in range(known, len(selected), PAGES))
         return [begun, *rest] if known else [*rest]
 
     def _next_likely(self, selected: list[int]) -> list[int]:
         """Return the pages likely to be requested next: as many as now, at most one batch."""
         start = max(selected, default=-1) + 1
-        return [*range(start, min(start + min(len(selected), _BATCH), self.page_count))]
+        return [*range(start, min(start + min(len(selected), PAGES), self.page_count))]
 
     def _page(
         self, index: int, parsed: ParsedPage | None, options: ReadOptions, look: Look
@@ -203,27 +202,23 @@ class PDF(AbstractContextManager["PDF"]):
         index = parsed.index
         if frame.turn:
             parsed = next(iter(self._ahead.look([index], frame.turn)), parsed)
-        items, rules, lines = parsed.items, parsed.rules, list[Line]()
+        text, fields = (parsed.items, list[Line]()), self._fields.get(index, ())
         with closing(self._document[index]) as page:
             space = PageSpace(page, frame.turn, frame.width / page.get_width())
             pictures = fenced("pictures", embedded_pictures, page, space) or []
             tagged = fenced("tags", tagged_parts, page, space) if self._tagged else None
             if parsed.trusted:
                 with closing(page.get_textpage()) as text_page:
-                    whole = fenced("text layer", correct_items, items, text_page, space)
-                    items, lines = whole or (items, lines)
-                    there = (items, lines, page, text_page, space)
-                    with_formulas = fenced("formulas", with_display_formulas, *there)
-                    items, lines = with_formulas or (items, lines)
-                    accented = fenced("accents", with_accents, items, lines, text_page)
-                    items, lines = accented or (items, lines)
-            fields = self._fields.get(index, ())
-            items, rules = with_ticks(items, rules, fields, space)
+                    text = fenced("text layer", correct_items, text[0], text_page, space) or text
+                    there = (*text, page, text_page, space)
+                    text = fenced("formulas", with_display_formulas, *there) or text
+                    text = fenced("accents", with_accents, *text, text_page) or text
+            items, rules = with_ticks(text[0], parsed.rules, fields, space)
             filled = [space.to_layout(field.bounds) for field in fields]
         figures = fenced("pictures", figures_of, pictures, parsed.drawings, frame.upright_size)
         drawn = (*(figures or ([], parsed.drawings)), parsed.shades, filled, pictures)
         found = (parsed.comments, parsed.links, rules, *drawn, *(tagged or ()))
-        return PageParts(frame, items, lines, *found)
+        return PageParts(frame, items, text[1], *found)
 
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)

@@ -130,8 +130,7 @@ def _flatten(document: Any, page: Any) -> None:
 
 def _annotations(page: Any, *kinds: int) -> Iterator[Any]:
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
-        annotation = raw.FPDFPage_GetAnnot(page, number)
-        if annotation:
+        if annotation := raw.FPDFPage_GetAnnot(page, number):
             if raw.FPDFAnnot_GetSubtype(annotation) in kinds:
                 yield annotation
             raw.FPDFPage_CloseAnnot(annotation)

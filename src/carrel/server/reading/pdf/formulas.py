@@ -121,7 +121,7 @@ def _without_underlines(
 
 def _is_math(item: TextItem) -> bool:
     formula = not item.words and _INLINE.fullmatch(item.text.strip()) is not None
-    return (formula or is_math_font(item.font) is not None) and not _is_prose(item)
+    return (formula or is_math_font(item.font) is not None) and _words(item) < _PROSE
 
 
 def _prose(items: Sequence[TextItem]) -> list[TextItem]:
@@ -136,12 +136,8 @@ def _prose(items: Sequence[TextItem]) -> list[TextItem]:
             lines.append([item])
     for line in lines:
         whole = sum(map(_words, line)) >= _PROSE_LINE
-        found += [item for item in line if whole or _is_prose(item)]
+        found += [item for item in line if whole or _words(item) >= _PROSE]
     return found
-
-
-def _is_prose(item: TextItem) -> bool:
-    return _words(item) >= _PROSE
 
 
 def _words(item: TextItem) -> int:

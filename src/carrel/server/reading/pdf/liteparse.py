@@ -155,8 +155,7 @@ def crop_page(page: ParsedPage) -> ParsedPage:
 
 def _crop_item(item: TextItem, page: Box) -> TextItem | None:
     """Return an item without the words beyond the page, or None if none is left."""
-    within = min(item.x, item.y) >= -_BLEED and item.x + item.width <= page.right + _BLEED
-    if within and item.y + item.height <= page.bottom + _BLEED:
+    if page.contains(item.box, _BLEED):
         return item
     inside = [word for word in item.words if page.holds_centre(Box.of(word))]
     if len(inside) == len(item.words):

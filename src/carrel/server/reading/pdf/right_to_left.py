@@ -11,6 +11,7 @@ import re
 import statistics
 import unicodedata
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
@@ -81,8 +82,7 @@ def with_logical_order(
 
 def _letters(text_page: Any, space: PageSpace) -> Iterator[_Letter]:
     """Yield the upright letters of a page; those of one glyph are one."""
-    glyphs: dict[tuple[float, float, int], list[tuple[float, int, str]]] = {}
-    boxes: dict[tuple[float, float, int], Box] = {}
+    glyphs = defaultdict[tuple[float, float, int], list[tuple[float, int, str, Box]]](list)
     x, y = ctypes.c_double(), ctypes.c_double()
     word = 0
     for number in range(text_page.count_chars()):
@@ -95,18 +95,16 @@ def _letters(text_page: Any, space: PageSpace) -> Iterator[_Letter]:
             continue
         box = space.to_layout(text_page.get_charbox(number, loose=True))
         FPDFText_GetCharOrigin(text_page, number, x, y)
-        key = (x.value, y.value, word)
         # PDFium cuts the box of a glyph into slices for its letters, in the order of reading;
         # without slices, it turns the letters.
-        glyphs.setdefault(key, []).append((-box.centre[0], -number, text))
-        boxes[key] = Box.around([box, boxes.get(key, box)])
-    for key, parts in glyphs.items():
-        text = "".join(part for _, _, part in sorted(parts))
-        text = _LAM_ALEF.sub(r"\2\1", text)
+        glyphs[x.value, y.value, word].append((-box.centre[0], -number, text, box))
+    for (left, up, word), parts in glyphs.items():
+        text = _LAM_ALEF.sub(r"\2\1", "".join(part for _, _, part, _ in sorted(parts)))
         if not RIGHT_TO_LEFT.search(text):
             text = text[::-1]
-        base = space.to_layout((key[0], key[1], key[0], key[1])).top
-        yield _Letter(unicodedata.normalize("NFC", text), boxes[key], base, key[2])
+        base = space.to_layout((left, up, left, up)).top
+        box = Box.around(part[-1] for part in parts)
+        yield _Letter(unicodedata.normalize("NFC", text), box, base, word)
 
 
 def _lines(letters: Iterable[_Letter]) -> list[list[_Letter]]:
@@ -190,7 +188,9 @@ def _item(
     like = max(there, key=lambda item: len(item.text), default=None)
     top, height = (like.y, like.height) if like else (box.top, box.height)
     size, font = (like.size, like.font) if like else (0.0, "")
-    words = list(_words(piece, top, height))
+    by_word = groupby(piece, key=lambda letter: letter.text == " ")
+    places = [Box.around(one.box for one in word) for is_space, word in by_word if not is_space]
+    words = [PlacedWord("", place.left, top, place.width, height) for place in places]
     return TextItem(
         text, box.left, top, box.width, height, 0.0, font, size, words[:: -1 if base == "R" else 1]
     )
@@ -209,11 +209,3 @@ def _read(seen: Sequence[str], base: str, *, as_read: bool) -> str:
     if ("(" in text) != (")" in text):
         text = _UNPAIRED.sub(r"(\1)", text)
     return _ARABIC_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
-
-
-def _words(piece: Sequence[_Letter], top: float, height: float) -> Iterator[PlacedWord]:
-    """Yield the places of the words of a piece, from left to right."""
-    for is_space, letters in groupby(piece, key=lambda letter: letter.text == " "):
-        if not is_space:
-            box = Box.around(letter.box for letter in letters)
-            yield PlacedWord("", box.left, top, box.width, height)

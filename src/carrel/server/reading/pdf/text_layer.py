@@ -94,8 +94,7 @@ class TextLayer:
         # liteparse leaves out leaders, and not what they stand between.
         texts = _PARTS.split(self.text)
         starts = accumulate(map(len, texts), initial=0)
-        parts = zip(starts, texts, strict=False)
-        self._rows = [(start, text) for start, text in parts if text != "\r\n"]
+        self._rows = [row for row in zip(starts, texts, strict=False) if row[1] != "\r\n"]
         self._folded = _fold_all(text for _, text in self._rows)
 
     def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
