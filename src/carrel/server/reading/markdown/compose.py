@@ -15,9 +15,6 @@ from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import Box, PageLayout, Region, split_when
 from carrel.wire.ocr import BlockType, Dimensions, Page
 
-Crop = Callable[[tuple[int, int, int, int]], Image.Image]
-"""Crops a rectangle, in pixels, from the page's picture."""
-
 _TYPES: dict[str, BlockType] = {
     "heading": "title",
     "code": "code",
@@ -37,7 +34,7 @@ class Raster:
     width: int
     height: int
     points_per_pixel: float
-    crop: Crop
+    crop: Callable[[tuple[int, int, int, int]], Image.Image]
 
     def pixels(self, box: Box) -> tuple[int, int, int, int]:
         """Return a box in whole pixels, clipped to the page and at least one pixel wide."""

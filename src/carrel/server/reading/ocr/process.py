@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -52,8 +53,7 @@ class OCREngine:
         # Start with the longest, so that no core waits long for another at the end.
         order = sorted(range(len(lines)), key=lambda number: -lines[number].length)
         read = self._pool.map(self._reader.read, [lines[number].pixels for number in order])
-        answers = dict(zip(order, read, strict=True))
-        return [answers[number] for number in range(len(lines))]
+        return [text for _, text in sorted(zip(order, read, strict=True), key=itemgetter(0))]
 
 
 def _own_model(name: str) -> Path:

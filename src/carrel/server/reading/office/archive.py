@@ -85,12 +85,12 @@ def parse_xml(content: bytes) -> Any:
     return etree.fromstring(content, parser)
 
 
-def parse_member(data: bytes, name: str) -> Any | None:
-    """Return the root element of a file of an archive, or None if it is missing or damaged."""
+def parse_member(data: bytes, name: str) -> Any:
+    """Return the root element of a file of an archive, an empty one if it is missing or damaged."""
     try:
         return parse_xml(member(data, name) or b"")
     except etree.XMLSyntaxError:
-        return None
+        return etree.Element("missing")
 
 
 def attribute(element: Any, name: str) -> str:

@@ -26,7 +26,7 @@ _SPACE = "urn:oasis:names:tc:opendocument:xmlns"
 def open_document_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of a text, which is one page, or of every slide."""
     root = parse_member(data, "content.xml")
-    if root is None:
+    if not len(root):
         raise UnreadableDocument("This document is damaged: its content is missing or ends early.")
     bodies = [*root.iter(f"{{{_SPACE}:drawing:1.0}}page")]
     bodies = bodies or [*root.iter(f"{{{_SPACE}:office:1.0}}text")][:1]

@@ -27,7 +27,7 @@ class Recogniser:
         self._turn = asyncio.Lock()
         self._child: Child | None = None
         self._idle: asyncio.TimerHandle | None = None
-        self._ending: set[asyncio.Task[None]] = set()
+        self._ending: asyncio.Task[None] | None = None
         self.failed = False
         """Whether the OCR process did not start, or died twice, when it was last needed."""
 
@@ -77,8 +77,7 @@ class Recogniser:
     async def _running_child(self) -> Child:
         if self._child is None or not self._child.running:
             self._child = await Child.start("carrel.server.reading.ocr.process")
-            ready = await self._child.receive()
-            if ready is None:
+            if await self._child.receive() is None:
                 await self._child.end()
                 raise OCRUnavailable(f"the OCR process does not start: {self._child.ending}")
         return self._child
@@ -88,9 +87,8 @@ class Recogniser:
             self._idle.cancel()
 
     def _stop_when_idle(self) -> None:
-        task = asyncio.ensure_future(self.stop())
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        # Kept, since the loop does not hold its tasks.
+        self._ending = asyncio.ensure_future(self.stop())
 
     async def stop(self) -> None:
         """End the process after the current picture; the next picture restarts it."""

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+import numpy as np
 from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from carrel.server.processes.limits import allow_cpu
-from carrel.server.reading.layout.blocks import page_layout
+from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.page.elements import PageFrame, PageLayout
+from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.scans.recognition import Look, recognise_page
 from carrel.wire.ocr import Page
 
@@ -67,12 +68,12 @@ class Picture(AbstractContextManager["Picture"]):
         frame, dpi = self._decode(index)
         points = _LONG_SIDE / max(frame.size)
         size = (frame.width * points, frame.height * points)
-        if _is_blank(frame):
-            # Convert none: a document may have thousands.
-            blank = Raster(dpi, frame.width, frame.height, points, frame.crop)
-            return compose(index, PageLayout(PageFrame(*size), []), blank, options)
-        picture = on_white(frame)
-        found = recognise_page(_reduce(picture), size, look)
+        if np.ptp(frame.getextrema(), -1).any():
+            picture = on_white(frame)
+            found = recognise_page(_reduce(picture), size, look)
+        else:
+            # Convert no blank page: a document may have thousands.
+            picture, found = frame, PageParts(PageFrame(*size))
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         layout = page_layout(found, scored=options.granularity is not None)
         return compose(index, layout, raster, options)
@@ -109,13 +110,6 @@ def _translate_errors() -> Iterator[None]:
             "This picture is damaged: its pixels cannot be decoded."
             " Open it in a viewer to check it."
         ) from error
-
-
-def _is_blank(frame: Image.Image) -> bool:
-    """Return whether all pixels have the same colour."""
-    extrema = frame.getextrema()
-    bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
-    return all(least == most for least, most in bands)
 
 
 def on_white(frame: Image.Image) -> Image.Image:

@@ -198,11 +198,10 @@ def _quote(part: Part) -> Part:
 
 def book_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of every chapter, in the order of the book."""
-    container = parse_member(data, "META-INF/container.xml")
-    named = () if container is None else container.iter("{*}rootfile")
+    named = parse_member(data, "META-INF/container.xml").iter("{*}rootfile")
     package = next((each.get("full-path") for each in named), "")
     root = parse_member(data, package)
-    if root is None:
+    if not len(root):
         raise UnreadableDocument("This book is damaged: it does not say which chapters it has.")
     files = {item.get("id"): item.get("href") for item in root.iter("{*}item")}
     chapters = [files.get(item.get("idref")) for item in root.iter("{*}itemref")]

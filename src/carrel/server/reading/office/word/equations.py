@@ -111,23 +111,18 @@ def _convert_one(element: Any, depth: int) -> str:
         case "bar":
             line = r"\overline" if _property(element, "pos", "bot") == "top" else r"\underline"
             return f"{line}{{{parts['e']}}}"
-        case "d" | "m" | "eqArr":
-            return _several(element, name, depth)
+        case "m":
+            rows = (row.findall("{*}e") for row in element.findall("{*}mr"))
+            return _rows("matrix", ([_content(cell, depth) for cell in row] for row in rows))
+        case "eqArr":
+            return _rows("aligned", ([_content(each, depth)] for each in element.findall("{*}e")))
+        case "d":
+            terms = (_content(each, depth) for each in element.findall("{*}e"))
+            left, right = _property(element, "begChr", "("), _property(element, "endChr", ")")
+            inside = _property(element, "sepChr", "|").join(terms)
+            return rf"\left{_BRACES.get(left, left)}{inside}\right{_BRACES.get(right, right)}"
         case _:
             return _content(element, depth)
-
-
-def _several(element: Any, name: str, depth: int) -> str:
-    """Return the terms between delimiters, a matrix, or equations one below the other."""
-    if name == "m":
-        rows = (row.findall("{*}e") for row in element.findall("{*}mr"))
-        return _rows("matrix", ([_content(cell, depth) for cell in row] for row in rows))
-    terms = [_content(each, depth) for each in element.findall("{*}e")]
-    if name == "eqArr":
-        return _rows("aligned", ([term] for term in terms))
-    left, right = _property(element, "begChr", "("), _property(element, "endChr", ")")
-    inside = _property(element, "sepChr", "|").join(terms)
-    return rf"\left{_BRACES.get(left, left)}{inside}\right{_BRACES.get(right, right)}"
 
 
 def _text(run: Any) -> str:

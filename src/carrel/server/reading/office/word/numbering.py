@@ -59,20 +59,12 @@ class _Lists:
         return (name, kind, depth) if depth in self.kinds.get(kind, {}) else None
 
 
-def item_numbers(data: bytes) -> list[int]:
-    """Return the number of every item of the numbered lists, in document order."""
-    document, numbering = (
-        parse_member(data, f"word/{name}.xml") for name in ("document", "numbering")
-    )
-    if document is None or numbering is None:
-        return []
-    return list(_count(document, _Lists(numbering)))
-
-
-def _count(document: Any, lists: _Lists) -> Iterator[int]:
+def item_numbers(data: bytes) -> Iterator[int]:
+    """Yield the number of every item of the numbered lists, in document order."""
+    lists = _Lists(parse_member(data, "word/numbering.xml"))
     counts: dict[str, dict[str, int]] = {}
     begun: set[str] = set()
-    for paragraph in document.iter("{*}p"):
+    for paragraph in parse_member(data, "word/document.xml").iter("{*}p"):
         place = lists.place(paragraph)
         if place is None:
             continue

@@ -56,7 +56,7 @@ def word_pages(data: bytes) -> list[list[Part]]:
     )
     pages = [parse_html(page) for page in _PAGE.split(result.value)]
     there = [page for page in pages if page is not None]
-    _number_items(there, item_numbers(data))
+    _number_items(there, list(item_numbers(data)))
     _make_notes_of_comments(there, _authors(data))
     read = [[] if page is None else parts_of_tree(page, pictures.get) for page in pages]
     heads = running_heads(data)
@@ -75,10 +75,7 @@ def _head(kind: BlockType, text: str) -> list[Part]:
 def _authors(data: bytes) -> dict[str, str]:
     """Return the author of each comment, by its id."""
     comments = parse_member(data, "word/comments.xml")
-    return {
-        attribute(each, "id"): attribute(each, "author")
-        for each in (() if comments is None else comments)
-    }
+    return {attribute(each, "id"): attribute(each, "author") for each in comments}
 
 
 def _make_notes_of_comments(pages: list[Any], authors: dict[str, str]) -> None:

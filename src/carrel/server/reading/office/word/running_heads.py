@@ -16,11 +16,9 @@ _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
 def running_heads(data: bytes) -> list[tuple[str, str]]:
     """Return the header and footer of every page, empty where there is none."""
     document = parse_member(data, "word/document.xml")
-    if document is None:
-        return []
     sections = list(_sections(document, _texts(data)))
     settings = parse_member(data, "word/settings.xml")
-    both_sides = settings is not None and settings.find("{*}evenAndOddHeaders") is not None
+    both_sides = settings.find("{*}evenAndOddHeaders") is not None
     found: list[tuple[str, str]] = []
     for before, section in pairwise([-1, *_sections_of_pages(document)]):
         if section == len(sections):
@@ -57,13 +55,11 @@ def _sections_of_pages(document: Any) -> Iterator[int]:
 
 def _texts(data: bytes) -> dict[str, str]:
     """Return the text of each header and footer, by the id of its relation."""
-    relations = parse_member(data, "word/_rels/document.xml.rels")
     texts = {}
-    for relation in () if relations is None else relations:
+    for relation in parse_member(data, "word/_rels/document.xml.rels"):
         if str(relation.get("Type")).endswith(("/header", "/footer")):
             path = PurePosixPath("/word") / str(relation.get("Target"))
-            root = parse_member(data, str(path).lstrip("/"))
-            texts[str(relation.get("Id"))] = "" if root is None else _text(root)
+            texts[str(relation.get("Id"))] = _text(parse_member(data, str(path).lstrip("/")))
     return texts
 
 
