@@ -95,12 +95,9 @@ class LineReader:
         doubtful = doubts(found, ink, _LEAST_WIDTH // _GUESS)
         if not found or sum(end - start for _, start, end in doubtful) > _MOSTLY * len(ink):
             return self._thorough.letters(_prepare(line))
-        for doubt in reversed(doubtful):
-            pixels = line[:, doubt.start * _GUESS : doubt.end * _GUESS]
-            again = self._thorough.letters(_prepare(pixels))
-            found[doubt.letters] = [
-                letter._replace(start=letter.start + doubt.start) for letter in again
-            ]
+        for letters, start, end in reversed(doubtful):
+            again = self._thorough.letters(_prepare(line[:, start * _GUESS : end * _GUESS]))
+            found[letters] = [letter._replace(start=letter.start + start) for letter in again]
         return found
 
 
@@ -185,23 +182,18 @@ def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Dou
         or (len(word) > 1 and all(found[index].text in _ALIKE for index in word))
         for word in words
     ]
-
-    def step_before(number: int) -> int:
-        """Return the step between a word and the one before it."""
-        if number in (0, len(words)):
-            return len(ink) if number else 0
-        last, first = found[words[number - 1].stop - 1], found[words[number].start]
-        return sum(widest_gap(ink, last.start, first.start)) // 2
-
+    between = [
+        sum(widest_gap(ink, found[word[-1]].start, found[after[0]].start)) // 2
+        for word, after in pairwise(words)
+    ]
+    edges = [0, *between, len(ink)]
     again = [False] * len(words)
     for first, last in _runs([any(unsure[max(0, n - 1) : n + 2]) for n in range(len(words))]):
-        while step_before(last + 1) - step_before(first) < least and last + 1 - first < len(words):
+        while edges[last + 1] - edges[first] < least and last + 1 - first < len(words):
             first, last = (first, last + 1) if last + 1 < len(words) else (first - 1, last)
         again[first : last + 1] = [True] * (last + 1 - first)
     return [
-        Doubt(
-            slice(words[first].start, words[last].stop), step_before(first), step_before(last + 1)
-        )
+        Doubt(slice(words[first].start, words[last].stop), edges[first], edges[last + 1])
         for first, last in _runs(again)
     ]
 
