@@ -185,7 +185,9 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         drawn, loose, turned = figures or ([], loose, turned)
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
-        blocks = text_blocks(page, page.numbers(loose), heads, found.fields)
+        left = {*map(id, loose)}
+        numbers = [number for number, piece in enumerate(page.pieces) if id(piece) in left]
+        blocks = text_blocks(page, numbers, heads, found.fields)
         solids = [*tables, *(_with_text_instead(each, found.instead) for each in (*drawn, *shown))]
         lines = loose or page.pieces
         sorted_regions = fenced("columns", _sort_regions, blocks, solids, lines, size[1])

@@ -45,8 +45,6 @@ def drawings(
     placed = [(box, shape) for shape in shapes if page.contains(box := Box.of(shape.bbox), _BLEED)]
     boxes = [box for box, _ in placed]
     thick = {box: shape for box, shape in placed if min(box.width, box.height) > THIN}
-    if not thick:
-        return []
     if len(lines) <= _MOST:
         edges: dict[tuple[bool, int], list[Rule]] = defaultdict(list)
         for line in lines:

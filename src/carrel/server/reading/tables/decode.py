@@ -28,7 +28,7 @@ _FINE = 2**20
 """Steps of a vote of one."""
 _OVER = 0.4
 """Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
-_NUMBER = re.compile(r"[-\u2013\u2212]?\d[\d.,]*%?")
+NUMBER = re.compile(r"[-\u2013\u2212]?\d[\d.,]*%?")
 Pair = tuple[int, int, int, float]
 """The direction from a piece to its neighbour, both, and how likely they share something."""
 
@@ -72,11 +72,6 @@ class PageReading:
     def boxes(self) -> list[Box]:
         """Their bounding boxes."""
         return [piece.box for piece in self.pieces]
-
-    def numbers(self, lines: Iterable[Line]) -> list[int]:
-        """Return the numbers of some of the pieces."""
-        number_of = {id(piece): number for number, piece in enumerate(self.pieces)}
-        return [number_of[id(line)] for line in lines if id(line) in number_of]
 
     @cached_property
     def _edges(self) -> Floats:
@@ -202,7 +197,7 @@ def _parts(
     direction, one, other, chance = page.columns_within(members, what)
     if what == "row":
         # Numbers above each other are of two rows.
-        numbers = [number for number in band_of if _NUMBER.fullmatch(page.pieces[number].text)]
+        numbers = [number for number in band_of if NUMBER.fullmatch(page.pieces[number].text)]
         stacked = np.isin(one, numbers) & np.isin(other, numbers) & (direction >= UPRIGHT)
         chance = np.where(stacked, np.minimum(chance, 1 - chance), chance)
     first, last = np.sort([bands[one], bands[other]], axis=0)
@@ -314,10 +309,8 @@ class _Decoder:
         alone = {row for filled in rows for row in filled if len(filled) == 1}
         cells = list[_PlacedCell]()
         for group, filled in zip(groups, rows, strict=True):
-            parts = [group]
-            if len(filled) > 1 and filled <= alone:
-                parts = [[n for n in group if self._row[n] == row] for row in sorted(filled)]
-            cells += map(self._cell, parts)
+            apart = ([n for n in group if self._row[n] == row] for row in sorted(filled))
+            cells += map(self._cell, apart if filled <= alone else [group])
         return cells
 
     def _cell(self, pieces: list[int]) -> _PlacedCell:

@@ -11,7 +11,7 @@ import numpy as np
 from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
-from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
+from carrel.server.reading.tables.decode import NUMBER, PageReading, decode_table, table_pieces
 from carrel.server.reading.tables.framed import framed_table, grids
 
 _FRAMED = 0.995
@@ -27,7 +27,6 @@ _TICKS = 4
 """Fewest values of an axis."""
 _EVEN = 0.7
 """Least share of an axis's steps that are alike: OCR overlooks some values."""
-_VALUE = re.compile(r"[-\u2212\u2013]?\d+([.,]\d+)*%?")
 
 
 def find_tables(
@@ -108,7 +107,7 @@ def _is_chart(table: Table) -> bool:
         return False
     columns: dict[int, list[Cell]] = {}
     for cell in table.cells:
-        if all(map(_VALUE.fullmatch, cell.text.split())):
+        if all(map(NUMBER.fullmatch, cell.text.split())):
             columns.setdefault(cell.column, []).append(cell)
     ticks = {id(cell) for cells in columns.values() if _are_ticks(cells) for cell in cells}
     return 3 * sum(map(ticks.issuperset, sparse)) > len(rows)
