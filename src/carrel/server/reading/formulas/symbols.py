@@ -60,12 +60,11 @@ ACCENTS = {
 }  # fmt: skip
 WIDE = dict.fromkeys("bcd", "widehat") | dict.fromkeys("efg", "widetilde")
 
-FUNCTIONS = frozenset([
-    "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det",
-    "dim", "exp", "gcd", "hom", "inf", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
-    "max", "min", "Pr", "sec", "sin", "sinh", "sup", "tan", "tanh",
-])  # fmt: skip
 LIMITED = frozenset(["lim", "liminf", "limsup", "max", "min", "sup", "inf", "det", "gcd", "Pr"])
+FUNCTIONS = LIMITED.union([
+    "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "dim", "exp",
+    "hom", "ker", "lg", "ln", "log", "sec", "sin", "sinh", "tan", "tanh",
+])  # fmt: skip
 
 _GREEK = [
     "alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa",

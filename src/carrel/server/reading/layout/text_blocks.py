@@ -18,10 +18,8 @@ from carrel.server.reading.tables.decode import PageReading, Pair, Sets
 _LIKELY = 0.5
 _POSSIBLE = 0.05
 """Less likely roles of what is part of no table are none."""
-_CLOSE, _WORDS = 0.02, 1.0
-"""Pieces on a line that are no farther apart than this part of its height are of one block if
-that is at least so likely.
-"""
+_CLOSE = 0.02
+"""Pieces on a line that are nearer than its height are of one block if that is so likely."""
 _HANGING = 0.2
 """Least likelihood that what stands beside a number is the beginning of its item."""
 _ITEM_LINES = 2.0
@@ -268,7 +266,7 @@ def _join_values(
 
 def _is_near(one: Box, other: Box) -> bool:
     """Return whether the gap between two pieces on a line is narrow for the left one."""
-    return -one.shared_width(other) < _WORDS * min(one, other).height
+    return -one.shared_width(other) < min(one, other).height
 
 
 def _count_on(above: Line, below: Line) -> bool:

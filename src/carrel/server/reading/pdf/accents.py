@@ -39,8 +39,7 @@ def with_accents(
 
     for item in marked:
         item.text = accented(item.text)
-        for number in reversed(range(len(item.words))):
-            word = item.words[number]
+        for number, word in reversed([*enumerate(item.words)]):
             if word.text in _COMBINING and _set_over(items, word.text, Box.of(word)):
                 item.words = [*item.words[:number], *item.words[number + 1 :]]
                 item.text = " ".join(w for n, w in enumerate(item.text.split()) if n != number)

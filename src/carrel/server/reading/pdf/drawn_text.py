@@ -66,12 +66,10 @@ def drawn_text(
         strokes |= ink
         lines += _lines(ink)
     blocks = [Box(*(edge / scale for edge in block)) for block in _blocks(lines)]
-    found: list[Box] = []
-    for block in blocks:
-        # Text outside pictures is drawn as outlines.
-        around = [box for box in pictures if box.holds_centre(block)] or [block]
-        found += [box for box in around if _is_text(box, blocks, strokes, scale)]
-    return list(dict.fromkeys(found))
+    # Text outside pictures is drawn as outlines.
+    likely = [[box for box in pictures if box.holds_centre(block)] or [block] for block in blocks]
+    found = dict.fromkeys(box for boxes in likely for box in boxes)
+    return [box for box in found if _is_text(box, blocks, strokes, scale)]
 
 
 def _is_text(picture: Box, blocks: Sequence[Box], ink: NDArray[np.uint8], scale: float) -> bool:
