@@ -49,7 +49,7 @@ def _paragraph(markdown: str, text: str) -> tuple[int, int]:
 
 
 def _move_scores(scores: PageScores | None, place: int, by: int) -> PageScores | None:
-    """Move the words from `place` on by `characters` towards the start in the scores."""
+    """Move the words from `place` on `by` characters towards the start in the scores."""
     if scores is None or scores.word_confidence_scores is None:
         return scores
     words = [

@@ -121,8 +121,7 @@ def recognise_part(
 ) -> PageParts:
     """Read a box of an upright page of `size` points; `picture` shows the whole page."""
     scale = picture.width / size[0]
-    edges = (box.left * scale, box.top * scale, box.right * scale, box.bottom * scale)
-    left, top, right, bottom = map(round, edges)
+    left, top, right, bottom = (round(edge * scale) for edge in box)
     part = recognise_page(picture.crop((left, top, right, bottom)), (box.width, box.height), look)
     frame = part.frame
 
@@ -135,8 +134,7 @@ def recognise_part(
         lines, slanted = [], [*lines, *slanted]
     rules = [] if frame.turn or frame.skew else [rule.moved(box) for rule in part.rules]
     figures = [_move(frame.on_page(figure), box) for figure in part.figures]
-    frame = PageFrame(*size)
-    return PageParts(frame, lines=lines, apart=slanted, rules=rules, figures=figures)
+    return PageParts(PageFrame(*size), lines=lines, apart=slanted, rules=rules, figures=figures)
 
 
 def recognise_line(

@@ -94,8 +94,7 @@ class _Reader:
         yield from self._finish("text", loose)
 
     def _block(self, name: str, element: Any, depth: int) -> Iterator[Part]:
-        heading = _HEADING.fullmatch(name)
-        if heading:
+        if heading := _HEADING.fullmatch(name):
             yield from self._line("title", element, "#" * int(heading[1]) + " ")
         elif name == "dt" or (name == "p" and not holds_blocks(element)):
             yield from self._line("text", element)
