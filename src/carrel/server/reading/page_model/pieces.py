@@ -80,11 +80,12 @@ def page_pieces(
         if after.box.left - before.box.right > _BLANK * after.box.height
     ]
     if gaps:
-        cut = [
-            _cut_item(item, line, down, gaps) if len(item.words) <= _FEW else pieces
+        again = [
+            _cut_item(item, line, down, gaps) if 1 < len(item.words) <= _FEW else pieces
             for (item, line), pieces in zip(whole, cut, strict=True)
         ]
-        rows = piece_rows(chain(read, *cut))
+        if again != cut:
+            rows = piece_rows(chain(read, *again))
     return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
 
 
@@ -279,8 +280,10 @@ def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     height, y = line.box.height, row[0].box.centre[1]
     edge, widest = _EDGE * height, _WIDEST * height
     first = bisect_right(row, left - edge, key=lambda piece: piece.box.left)
+    if first > len(row) - 2 or row[first].box.left >= left + edge:
+        return row
     held = [*takewhile(lambda piece: piece.box.right < right + edge, row[first:])]
-    fills = len(held) > 1 and held[0].box.left < left + edge and held[-1].box.right > right - edge
+    fills = len(held) > 1 and held[-1].box.right > right - edge
     gaps = (after.box.left - before.box.right for before, after in pairwise(held))
     near = abs(line.box.centre[1] - y) <= _PITCH * height
     if not (fills and near and all(0 < gap < widest for gap in gaps)):
