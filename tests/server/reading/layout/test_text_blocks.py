@@ -521,3 +521,13 @@ def test_a_sign_of_a_speaker_begins_an_item_as_a_bullet_does() -> None:
 )
 def test_a_line_of_capitals_with_a_number_is_a_heading(text: str, kind: str) -> None:
     assert [found for found, _ in _seen_as("list_item", _line(text, 100))] == [kind]
+
+
+def test_a_heading_above_the_first_word_of_a_stretched_line_stays_one() -> None:
+    words = [_line(text, 112, 50 + 34 * n) for n, text in enumerate(("Phyto", "tests", "were"))]
+    found = PageParts(PageFrame(595, 842), list(map(item_of, [_line("Results", 100), *words])))
+    assert found.reading is not None
+    roles = np.zeros_like(found.reading.view.roles)
+    roles[0, ROLES.index("heading")] = roles[1:, ROLES.index("text")] = 1
+    page = replace(found.reading, view=replace(found.reading.view, roles=roles))
+    assert next(block.role for block in text_blocks(page, range(4))) == "heading"

@@ -94,7 +94,13 @@ def text_blocks(
     roles = _likely_roles(page, numbers, heads, fields)
     every = page.pairs_within(range(len(page.pieces)), "block")
     stacked = [(min(one, two), max(one, two), p) for way, one, two, p in every if way >= UPRIGHT]
-    _find_first_lines(page, stacked, roles)
+    # The first word of a stretched line is no line.
+    torn = {
+        one for way, one, other, _ in every
+        if way == 0 and page.pieces[one].text.isalnum()
+        and _is_near(page.boxes[one], page.boxes[other])
+    }  # fmt: skip
+    _find_first_lines(page, [pair for pair in stacked if pair[1] not in torn], roles)
     plain = {number for number in numbers if roles[number] == "text"}
     for above, below, chance in stacked:
         both = roles[above], roles[below]
