@@ -176,12 +176,13 @@ def _cuts(
             and all(any(map(str.isalnum, text)) for text in texts[number - 1 : number + 1])
         }
     beside = [rule.at for rule in down if rule.start <= y <= rule.end]
-    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
-    cuts |= {
-        number
-        for number, (before, after) in enumerate(pairwise(middles), 1)
-        if any(before < place < after for place in beside)
-    }
+    if beside:
+        middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+        cuts |= {
+            number
+            for number, (before, after) in enumerate(pairwise(middles), 1)
+            if any(before < place < after for place in beside)
+        }
     return sorted(cuts)
 
 
@@ -214,8 +215,9 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
             beside.append(piece)
         else:
             found.append([piece])
-    found.sort(key=lambda row: _middle(row[0]))
-    return [sorted(row, key=lambda piece: piece.box.left) for row in found]
+    if tall:
+        found.sort(key=lambda row: _middle(row[0]))
+    return [sorted(row, key=lambda p: p.box.left) if len(row) > 1 else row for row in found]
 
 
 def _middle(piece: Line | Region) -> float:
