@@ -329,27 +329,29 @@ async def test_another_session_while_an_answer_comes_keeps_both_apart(
     assert (turn.text, turn.status) == ("Three", "stopped")
 
 
-async def test_a_question_that_was_just_sent_is_in_the_session_that_was_left(
-    store: Store, service: ScriptedService
-) -> None:
+async def _asked_and_left(store: Store) -> str:
+    """Send a question, begin another chat at once, and return the session of the question."""
     first = store.chat.slice.value.session_id
     sending = store.chat.send("How long?")
     await store.chat.new("agent")
     await sending.settled()
-    await store.chat.resume(first or "")
+    return first or ""
+
+
+async def test_a_question_that_was_just_sent_is_in_the_session_that_was_left(
+    store: Store, service: ScriptedService
+) -> None:
+    await store.chat.resume(await _asked_and_left(store))
     assert [turn.text for turn in store.chat.slice.value.turns][:1] == ["How long?"]
 
 
 async def test_a_chat_without_the_turn_that_was_found_opens_all_the_same(
     store: Store, service: ScriptedService
 ) -> None:
-    first = store.chat.slice.value.session_id
-    sending = store.chat.send("How long?")
-    await store.chat.new("agent")
-    await sending.settled()
-    await store.chat.resume(first or "", 0)
+    first = await _asked_and_left(store)
+    await store.chat.resume(first, 0)
     assert store.chat.slice.value.found is not None
-    await store.chat.resume(first or "", 99)
+    await store.chat.resume(first, 99)
     state = store.chat.slice.value
     assert state.found is None
     assert [turn.text for turn in state.turns][:1] == ["How long?"]

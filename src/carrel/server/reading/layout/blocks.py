@@ -55,7 +55,7 @@ class PageParts:
     OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
     frame tables. `figures` are the `pictures` without a background, `drawings` are charts and
     diagrams drawn with vector graphics. `fields` are those of a form, `tagged` is what a tagged
-    file says of its text, `instead` what it says instead of figures.
+    file says of its text, `alternatives` are its figures' alternative texts.
     """
 
     frame: PageFrame
@@ -70,7 +70,7 @@ class PageParts:
     fields: Sequence[Box] = ()
     pictures: Sequence[Box] = ()
     tagged: Sequence[TaggedText] = ()
-    instead: Sequence[Line] = ()
+    alternatives: Sequence[Line] = ()
 
     @property
     def text_boxes(self) -> list[Box]:
@@ -125,7 +125,7 @@ class PageParts:
     def mirrored(self) -> "PageParts":
         """Return what is drawn mirrored."""
         width, _ = self.frame.upright_size
-        drawn = ("rules", "shades", "figures", "drawings", "fields", "instead")
+        drawn = ("rules", "shades", "figures", "drawings", "fields", "alternatives")
         turned: dict[str, Any] = {
             name: [part.mirrored(width) for part in getattr(self, name)] for name in drawn
         }
@@ -188,7 +188,8 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         left = {*map(id, loose)}
         numbers = [number for number, piece in enumerate(page.pieces) if id(piece) in left]
         blocks = text_blocks(page, numbers, heads, found.fields)
-        solids = [*tables, *(_with_text_instead(each, found.instead) for each in (*drawn, *shown))]
+        figured = (_with_alternative(each, found.alternatives) for each in (*drawn, *shown))
+        solids = [*tables, *figured]
         lines = loose or page.pieces
         sorted_regions = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
         ordered = sorted_regions or _from_top(loose, solids)
@@ -199,7 +200,8 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         above = {id(p) for p in ordered if p.kind == "header" and p.box.bottom <= top}
         below = {id(p) for p in ordered if p.kind == "footer" and p.box.top >= end}
         ordered.sort(key=lambda part: (id(part) in below) - (id(part) in above))
-        ordered = with_told_levels(evidence.with_levels(ordered), found.tagged)
+        ordered = evidence.with_levels(ordered)
+        ordered = fenced("told levels", with_told_levels, ordered, found.tagged) or ordered
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     if page and page.from_right:
@@ -260,8 +262,8 @@ def _find_figures(
     return label_figures(places, lines, turned, lambda line: chances[id(line)])
 
 
-def _with_text_instead(figure: Region, texts: Iterable[Line]) -> Region:
-    """Return a figure without labels with what the file says instead of it, if anything."""
+def _with_alternative(figure: Region, texts: Iterable[Line]) -> Region:
+    """Return a figure with its alternative text, if it has one and no labels."""
     said = tuple(text for text in texts if figure.box.holds_centre(text.box))
     return replace(figure, labels=said) if said and not figure.labels else figure
 

@@ -136,8 +136,9 @@ class Evidence:
 
 
 def with_told_levels(regions: list[Region], tagged: Iterable[TaggedText]) -> list[Region]:
-    """Return a page's regions with the levels that its file tells of headings, unless one tells of
-    a larger heading that it is no higher than a smaller one.
+    """Return a page's regions with the heading levels that its file tells.
+
+    One larger heading whose level is no higher than a smaller one's disproves them all.
     """
     headings = {number: each for number, each in enumerate(regions) if each.kind == "heading"}
     told = {

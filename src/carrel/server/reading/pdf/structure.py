@@ -26,8 +26,8 @@ _WORDS = 4
 
 
 def tagged_parts(page: Any, space: PageSpace) -> tuple[list[TaggedText], list[Line]]:
-    """Return the places of text that the file of PDFium's `page` says something of, and what it
-    says instead of figures, where they are.
+    """Return the tags of the text of PDFium's `page` with its places, and the alternative texts of
+    figures.
     """
     told, edges = ContentTags(page), [ctypes.c_float() for _ in range(4)]
     texts, places = list[TaggedText](), defaultdict[int, list[Box]](list)
@@ -41,7 +41,9 @@ def tagged_parts(page: Any, space: PageSpace) -> tuple[list[TaggedText], list[Li
             places[content].append(box)
             if raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT:
                 texts.append((box, tag))
-    figures = ((text, [box for c in contents for box in places[c]]) for text, contents in told.said)
+    figures = (
+        (text, [box for c in contents for box in places[c]]) for text, contents in told.alternatives
+    )
     lines = ((text, Box.around(boxes)) for text, boxes in figures if boxes)
     return texts, [Line(text, box, box.height) for text, box in lines]
 
@@ -49,12 +51,12 @@ def tagged_parts(page: Any, space: PageSpace) -> tuple[list[TaggedText], list[Li
 class ContentTags:
     """The tags of a page's marked content, by its numbers, as its tree tells them.
 
-    `said` are the alternative texts of figures, each with the numbers of what it stands for.
+    `alternatives` are the alternative texts of figures, with the numbers of their content.
     """
 
     def __init__(self, page: Any) -> None:
         self.tags: dict[int, Tag] = {}
-        self.said: list[tuple[str, list[int]]] = []
+        self.alternatives: list[tuple[str, list[int]]] = []
         self._numbers, self._rows, self._taken = count(1), count(1), set[tuple[int, int]]()
         tree = raw.FPDF_StructTree_GetForPage(page)
         for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
@@ -93,7 +95,7 @@ class ContentTags:
         if kind == "Figure":
             text = " ".join(_text(raw.FPDF_StructElement_GetAltText, element).split())
             if sum(map(str.isalpha, text.split())) >= _WORDS:
-                self.said.append((text, [*self.tags][known:]))
+                self.alternatives.append((text, [*self.tags][known:]))
 
 
 def _text(read: Callable[..., int], element: Any) -> str:
