@@ -186,3 +186,14 @@ async def test_an_office_file_with_names_as_windows_parts_them_is_read(
         for name, content in entries.items():
             target.writestr(name.lower().replace("/", "\\"), content)
     assert "| Both | Third |" in (await read(path)).pages[0].markdown
+
+
+async def test_a_sheet_that_tells_its_rows_without_columns_is_read(
+    tmp_path: Path, read: Read
+) -> None:
+    rows = {name: sheet_rows([["Both", f"On {name}"], [1, 2]]) for name in ("Loans", "Dues")}
+    path = sheet_file(tmp_path / "a.xlsx", rows)
+    extent = ("<sheetData>", '<dimension ref="1:2"/><sheetData>')
+    changed(path, {}, {"xl/worksheets/sheet2.xml": extent})
+    pages = [page.markdown for page in (await read(path)).pages]
+    assert ["On Loans" in pages[0], "On Dues" in pages[1]] == [True, True]

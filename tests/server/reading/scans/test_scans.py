@@ -83,6 +83,27 @@ async def test_a_mixed_document_is_recognised_page_by_page(tmp_path: Path, read:
     assert not (await read(tmp_path / "a.pdf", pages=[range(1)])).ocr_used
 
 
+async def test_a_scan_of_a_drawing_under_a_stamp_of_text_is_read(
+    tmp_path: Path, read: Read
+) -> None:
+    page = Canvas(str(tmp_path / "page.pdf"), pagesize=(595, 842))
+    page.setFont("Helvetica", 16)
+    page.drawString(72, 760, "Ordering information of the pump")
+    for number in range(12):
+        page.circle(300, 400, 40 + 15 * number)
+        page.line(60 + 40 * number, 150, 300, 400)
+    page.save()
+    (scan,) = page_pictures(tmp_path / "page.pdf")
+    scan.save(tmp_path / "scan.png")
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.drawImage(str(tmp_path / "scan.png"), 0, 0, 595, 842)
+    canvas.drawString(72, 20, "Copied for the archive in 2003")
+    canvas.save()
+    (page_read,) = (await read(tmp_path / "a.pdf")).pages
+    assert "Ordering information of the pump" in page_read.markdown
+    assert page_read.markdown.count("Copied for the archive in 2003") == 1
+
+
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tiff", "webp", "bmp", "gif"])
 async def test_every_kind_of_picture(tmp_path: Path, read: Read, suffix: str) -> None:
     path = picture(tmp_path / f"a.{suffix}")

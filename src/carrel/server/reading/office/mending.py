@@ -14,6 +14,8 @@ _SHOWS = re.compile(rb"presentationml\.(?:slideshow|template)\.main\+xml")
 """Kinds of files that are read as presentations."""
 _SHEETS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
 """Type of the relations to a workbook's sheets; those to sheets of macros have another."""
+_EXTENT = re.compile(rb'<dimension ref="[^"]*" */>')
+"""The cells that a sheet says it has: in some, rows without columns, which nothing reads."""
 _RELATIONS, _WORKBOOK = "xl/_rels/workbook.xml.rels", "xl/workbook.xml"
 _TYPES = "[Content_Types].xml"
 _EXTERNAL = re.compile("external", re.IGNORECASE)
@@ -43,7 +45,7 @@ def _name(name: str) -> str:
 
 def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     try:
-        return source.read(entry)
+        return _EXTENT.sub(b"", source.read(entry))
     except DAMAGE:
         return b""
 

@@ -4,7 +4,7 @@ import csv
 import datetime
 import io
 
-from python_calamine import CalamineError, CalamineWorkbook
+from python_calamine import CalamineWorkbook, SheetTypeEnum
 
 from carrel.server.formats.charsets import decode_text
 from carrel.server.reading.markdown.inline import escaped
@@ -28,11 +28,9 @@ def sheet_pages(data: bytes) -> list[list[Part]]:
 def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
     name = book.sheet_names[number]
     parts = [text_part("title", escaped(" ".join(name.split()), line_start=False), "## ")]
-    try:
-        sheet = book.get_sheet_by_index(number)
-    except CalamineError:
-        # A chart sheet has no cells.
+    if book.sheets_metadata[number].typ is SheetTypeEnum.ChartSheet:
         return parts
+    sheet = book.get_sheet_by_index(number)
     if sheet.start is None:
         return parts
     if sheet.height * sheet.width > MAX_CELLS:

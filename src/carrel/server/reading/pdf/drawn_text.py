@@ -36,6 +36,8 @@ _PITCH = 3.0
 """Largest leading of stacked lines, top to top, in line heights."""
 _MOSTLY = 0.5
 """Smallest fraction of ink on lines of text in a picture of text."""
+_SCAN, _PAPER = 0.8, 200
+"""Smallest fraction of the page that a scan covers, and grey of most of it: all of it is read."""
 _WINDOW, _CONTRAST = 31, 24
 """Pixels of the surrounding window, and greys by which ink is darker or lighter than it."""
 
@@ -52,40 +54,36 @@ def drawn_text(
     strokes = np.zeros(grey.shape, np.uint8)
     lines: list[Box] = []
     scale = grey.shape[1] / width
-    blanks = [_pixels(box, scale) for box in known]
-    left, top, right, bottom = _pixels(within, scale)
-    place = np.s_[
-        max(0, top - _WINDOW) : bottom + _WINDOW, max(0, left - _WINDOW) : right + _WINDOW
-    ]
+    blanks = [_place(box, scale) for box in known]
+    place = _place(within, scale, 1 + _WINDOW)
     mean = cv2.blur(grey[place], (_WINDOW, _WINDOW), borderType=cv2.BORDER_REPLICATE)
     for contrast in (cv2.subtract(mean, grey[place]), cv2.subtract(grey[place], mean)):
         ink = np.zeros(grey.shape, np.uint8)
         ink[place] = contrast >= _CONTRAST
-        for left, top, right, bottom in blanks:
-            ink[top:bottom, left:right] = 0
+        for blank in blanks:
+            ink[blank] = 0
         strokes |= ink
         lines += _lines(ink)
+    whole = _SCAN * width * len(grey) / scale
+    scans = [box for box in pictures if box.width * box.height > whole]
+    if scans and lines and np.median(grey) > _PAPER:
+        return scans
     blocks = [Box(*(edge / scale for edge in block)) for block in _blocks(lines)]
     # Text outside pictures is drawn as outlines.
     likely = [[box for box in pictures if box.holds_centre(block)] or [block] for block in blocks]
-    found = dict.fromkeys(box for boxes in likely for box in boxes)
-    return [box for box in found if _is_text(box, blocks, strokes, scale)]
-
-
-def _is_text(picture: Box, blocks: Sequence[Box], ink: NDArray[np.uint8], scale: float) -> bool:
-    """Return whether most of the ink in a picture is text."""
-    left, top, right, bottom = _pixels(picture, scale)
-    whole = ink[top:bottom, left:right]
-    rest = whole.copy()
+    found = {box: _place(box, scale) for boxes in likely for box in boxes}
+    rest = strokes.copy()
     for block in blocks:
-        x0, y0, x1, y1 = _pixels(block, scale)
-        rest[max(0, y0 - top) : max(0, y1 - top), max(0, x0 - left) : max(0, x1 - left)] = 0
-    return float(rest.sum()) <= (1 - _MOSTLY) * float(whole.sum())
+        rest[_place(block, scale)] = 0
+    other = 1 - _MOSTLY
+    return [box for box, at in found.items() if rest[at].sum() <= other * strokes[at].sum()]
 
 
-def _pixels(box: Box, scale: float) -> tuple[int, int, int, int]:
-    left, top, right, bottom = (edge * scale for edge in box)
-    return max(0, int(left) - 1), max(0, int(top) - 1), int(right) + 2, int(bottom) + 2
+def _place(box: Box, scale: float, margin: int = 1) -> tuple[slice, slice]:
+    """Return the rows and columns of a box in a rendering, with a margin in pixels."""
+    left, top, right, bottom = (int(edge * scale) for edge in box)
+    rows = slice(max(0, top - margin), bottom + 1 + margin)
+    return rows, slice(max(0, left - margin), right + 1 + margin)
 
 
 def _lines(ink: NDArray[np.uint8]) -> list[Box]:
