@@ -148,3 +148,21 @@ def test_the_raised_digits_of_a_power_of_ten_are_an_exponent() -> None:
     assert said.replace("$ ", "$") == (
         "Each well held about 5 × $10^{5}$cells, and we counted 3 × 105 of the 105 plates."
     )
+
+
+@pytest.mark.parametrize(
+    ("font", "said"),
+    [("AdvPS7DA6", "−1.1 points = loss"), ("AdvP4C4E7", "21.1 points = loss")],
+)
+def test_signs_in_the_fonts_of_a_typesetter_of_journals(font: str, said: str) -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written, pageCompression=0)
+    canvas.setFont("Helvetica", 10)
+    canvas.drawString(72, 700, "21.1 points ¼ loss")
+    canvas.save()
+    named = written.getvalue().replace(b"/BaseFont /Helvetica ", f"/BaseFont /{font} ".encode())
+    (parsed,) = parse_pages(named, [0])
+    with pypdfium2.PdfDocument(named) as document:
+        page = document[0]
+        items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
+    assert [item.text for item in items] == [said]

@@ -79,8 +79,7 @@ def table_page(data: bytes, delimiter: str | None = None) -> list[Part]:
             delimiter = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|").delimiter
         except csv.Error:
             delimiter = ","
-    rows: list[list[str]] = []
-    width = 0
+    rows, width = list[list[str]](), 0
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             if any(field.strip() for field in row):

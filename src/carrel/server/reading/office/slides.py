@@ -124,11 +124,10 @@ def _number(text: str) -> str:
 
 
 def _picture(shape: Any) -> bytes | None:
-    try:
+    """Return an embedded picture, None for a linked one and any other shape."""
+    with suppress(AttributeError, KeyError, ValueError):
         return bytes(shape.image.blob)
-    except (AttributeError, KeyError, ValueError):
-        # Not a picture, or one that is linked, not embedded.
-        return None
+    return None
 
 
 def _paragraphs(shape: Any) -> Iterator[Part]:

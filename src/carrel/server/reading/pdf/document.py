@@ -228,9 +228,8 @@ class PDF(AbstractContextManager["PDF"]):
         index, frame = parsed.index, found.frame
         coarse = self._render(index, DRAWN_DPI, frame.turn)
         size, unread = frame.upright_size, [] if frame.turn else parsed.unread
-        whole = parsed.drawn or parsed.unread
-        within = Box(0, 0, *size) if whole else Box.around(found.pictures)
-        texts = [*found.text_boxes, *unread]
+        whole = [Box(0, 0, *size)] if parsed.drawn or parsed.unread else found.pictures
+        texts, within = [*found.text_boxes, *unread], Box.around(whole)
         parts = drawn_text(coarse, texts, found.pictures, within, size[0])
         if not parts and not unread:
             return []

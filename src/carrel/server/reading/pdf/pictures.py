@@ -66,9 +66,8 @@ def _are_scraps(one: Box, other: Box) -> bool:
 
 def finest_picture(page: Any) -> float:
     """Return the pixels per point of the finest picture on a page, 0 if there is none."""
-    return max(
-        (pixels / (right - left) for (left, _, right, _), pixels in _pictures(page)), default=0.0
-    )
+    found = (pixels / (right - left) for (left, _, right, _), pixels in _pictures(page))
+    return max(found, default=0.0)
 
 
 def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:

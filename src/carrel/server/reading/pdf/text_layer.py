@@ -40,6 +40,9 @@ _PI_BULLET = re.compile(r"^[\0-\x1f!-\xff](?= |$)")
 _BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")
 _TICKS = {"þ": "☒", "ý": "☒", "¨": "☐", "o": "☐", "ü": "✓", "û": "✗"}
 """Signs of Wingdings that answer a question."""
+_3B2 = re.compile("Adv(?!TT)")
+"""Fonts of a typesetter of journals, which give signs the codes of other characters."""
+_SIGNS_3B2, _PI_3B2 = str.maketrans("¼þðÞ", "=+()"), str.maketrans("12356", "+−×=±")
 _CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _PARTS = re.compile(r"(\r\n|\.(?: ?\.){4,})")
 """What parts the text of a page: the ends of lines, and leaders."""
@@ -67,9 +70,8 @@ def correct_items(
     layer.restore_characters(items, known)
     layer.raise_powers(items)
     letters = _LETTER.finditer(f" {layer.text}")
-    rupees = {
-        at[0][1:]: f"{at[1]}₹{at[2]}" for at in letters if "Rupee" in layer.font(at.end(1) - 1)
-    }
+    odd = (at for at in letters if "Rupee" in layer.font(at.end(1) - 1))
+    rupees = {at[0][1:]: f"{at[1]}₹{at[2]}" for at in odd}
     for item in items:
         # liteparse tells the font of the first word.
         if len(item.words) > 1 and font_style(item.font)[0]:
@@ -79,6 +81,10 @@ def correct_items(
         if bullet is _PI_BULLET or not text.isprintable():
             text = bullet.sub(lambda sign: _TICKS.get(sign[0], "•"), text)
             text = _CONTROL.sub("\ufffd", text)
+        if _3B2.match(item.font):
+            # Mathematical Pi holds no digits.
+            first = text[:1].translate(_PI_3B2) if "7DA6" in item.font else text[:1]
+            text = (first + text[1:]).translate(_SIGNS_3B2)
         item.text = text
     return list(items), layer.missing_lines(items, known)
 
