@@ -22,8 +22,6 @@ def with_fewer_images(pages: list[Page], limit: int | None) -> list[Page]:
 
 def _drop_images(page: Page, left_out: Iterable[PageImage]) -> Page:
     names = {image.id for image in left_out}
-    if not names:
-        return page
     scores, markdown = page.confidence_scores, page.markdown
     for name in names:
         start, end = _paragraph(markdown, f"![{name}]({name})")

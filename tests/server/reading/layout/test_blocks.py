@@ -4,7 +4,8 @@ import pytest
 
 from carrel.server.reading.layout import blocks
 from carrel.server.reading.layout.blocks import PageParts, page_layout
-from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
 from carrel.server.reading.page.table import Table
 from carrel.server.reading.tables.decode import PageReading
 
@@ -74,3 +75,26 @@ def test_text_within_a_table_that_is_in_none_of_its_cells_stays(
     monkeypatch.setattr(blocks, "find_tables", find_tables)
     page = page_layout(PageParts(PageFrame(WIDTH, HEIGHT), lines=lines))
     assert [region.text for region in page.regions if region.kind != "table"] == [texts[2]]
+
+
+@pytest.mark.parametrize(("empty", "kinds"), [(1, ["table", "figure"]), (4, ["figure", "aside"])])
+def test_a_mostly_empty_table_in_a_picture_is_of_a_screen(
+    monkeypatch: pytest.MonkeyPatch, empty: int, kinds: list[str]
+) -> None:
+    rows = [["Case", "Version"], ["Start gate", "1"], ["Stop gate", "1"]]
+    read = [
+        line(text, 200 + 20 * row, 150 + 150 * column)._replace(read=(Word(text, 0.9),))
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+    ]
+
+    def find_tables(page: PageReading, *_: object) -> list[Region]:
+        held = tuple(piece for piece in page.pieces if piece.read)
+        table = Table.of_rows([*rows, *[[""]] * empty])
+        return [Region("table", Box.around(piece.box for piece in held), table=table, lines=held)]
+
+    monkeypatch.setattr(blocks, "find_tables", find_tables)
+    written = TextItem("Save", 90, 400, 20, 10, 0, "", 10, [PlacedWord("Save", 90, 400, 20, 10)])
+    found = PageParts(PageFrame(WIDTH, HEIGHT), [written], read, figures=[Box(140, 190, 420, 280)])
+    regions = page_layout(found).regions
+    assert [region.kind for region in regions if region.text != "Save"] == kinds

@@ -112,3 +112,24 @@ def test_a_typed_box_is_one_with_its_label() -> None:
     assert cut(head, line([("(", 100), (")", 112), ("Yes", 136)], 20))[1] == ["( ) Yes"]
     far = line([("[", 100), ("x", 112), ("]", 124), ("Yes", 170)], 20)
     assert cut(head, far)[1] == ["[ x ]", "Yes"]
+
+
+def test_the_end_of_a_number_that_is_set_apart_is_no_cell() -> None:
+    head = line([("Cash", 0), ("(5,347", 100), (")", 138), ("12", 180), ("%", 195)], 0)
+    # A narrow field with a ground of its own looks like a rule.
+    (row,) = page_pieces([head], [], [Rule(False, 137, 0, 20)])
+    assert [piece.text for piece in row] == ["Cash", "(5,347 )", "12 %"]
+    assert cut(line([("a)", 0), (")", 60)], 0)) == [["a)", ")"]]
+
+
+def test_groups_of_digits_are_one_number_where_a_shorter_one_stands_above() -> None:
+    above = line([("Base", 40), ("500,00", 140)], 0)
+    assert cut(above, line([("Net", 40), ("1", 130), ("300,00", 140)], 20))[1] == [
+        "Net",
+        "1 300,00",
+    ]
+    assert cut(above, line([("Net", 40), ("1.5", 118), ("300", 140)], 20))[1] == [
+        "Net",
+        "1.5",
+        "300",
+    ]

@@ -126,6 +126,13 @@ def test_a_head_fills_the_field_that_rules_give_it() -> None:
     assert spans([heads, *YEARS], [end])[:2] == ["2007 - 2006 -", "N % N %"]
 
 
+def test_a_column_of_currency_signs_is_one_with_its_numbers() -> None:
+    grid = [[("2022", 120, 140), ("2021", 220, 240)]]
+    total = [("Cash", 0, 40), ("$", 100, 105), ("7", 150, 160), ("$", 200, 205), ("9", 250, 260)]
+    rest = [("Debt", 0, 40), ("5", 150, 160), ("3", 250, 260)]
+    assert spans([*grid, total, rest], ()) == ["- 2022 2021", "Cash $ 7 $ 9", "Debt 5 3"]
+
+
 def test_rows_of_a_head_that_share_no_column_are_one() -> None:
     grid = [[("2007", 120, 140)], [("Country", 0, 40)], [("N", 100, 110), ("%", 150, 160)]]
     body = [("Oslo", 0, 30), ("9", 100, 110), ("3", 150, 160)]

@@ -229,11 +229,13 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
 
 
 def _is_part(table: Region, pictures: Iterable[Box], lines: Sequence[Line]) -> bool:
-    """Return whether a table was read in a picture that shows more than it, as a chart does."""
+    """Return whether a picture shows more than a table read in it, or a form on a screen."""
     held = {id(line) for line in table.lines}
     around = [box for box in pictures if _read_in(box, table.lines)]
     beside = [line for box in around for line in _read_in(box, lines) if id(line) not in held]
-    return 2 * len(beside) > len(held) and not are_prose(beside)
+    cells = table.table.cells if around and table.table else ()
+    empty = 2 * sum(not cell.text for cell in cells) > len(cells)
+    return empty or (2 * len(beside) > len(held) and not are_prose(beside))
 
 
 def _read_in(picture: Box, lines: Iterable[Line]) -> list[Line]:

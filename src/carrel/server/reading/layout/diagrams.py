@@ -34,7 +34,7 @@ def diagrams(rules: Sequence[Rule], page: PageReading) -> list[FigurePlace]:
     frames = [frame for frame in _frames(drawn) if page.inside(frame)]
     if len(frames) < 2:
         return []
-    lines = map(_box, drawn)
+    lines = (rule.box for rule in drawn)
     joining = [line for line in lines if not any(box.contains(line, _CORNER) for box in frames)]
     lines_between = group_connected(joining, lambda one, other: one.is_near(other, _CORNER))
     led = [
@@ -84,12 +84,6 @@ def _frames(rules: Sequence[Rule]) -> list[Box]:
 def _alike(one: Rule, other: Rule) -> bool:
     """Return whether two rules begin and end at the same places."""
     return abs(one.start - other.start) <= _CORNER and abs(one.end - other.end) <= _CORNER
-
-
-def _box(rule: Rule) -> Box:
-    if rule.across:
-        return Box(rule.start, rule.at, rule.end, rule.at)
-    return Box(rule.at, rule.start, rule.at, rule.end)
 
 
 def _ends_beside(rule: Box, frame: Box) -> bool:

@@ -91,8 +91,7 @@ class _Page:
     def _add_note(self, element: Any, into: Any, depth: int) -> None:
         number = str(len(self._notes) + 1)
         etree.SubElement(into, "a").set("href", f"#footnote-{number}")
-        note = etree.SubElement(self._notes, "li")
-        note.set("id", f"footnote-{number}")
+        note = etree.SubElement(self._notes, "li", id=f"footnote-{number}")
         for body in element.iterfind("{*}note-body"):
             self._add_children(body, note, depth + 1)
 

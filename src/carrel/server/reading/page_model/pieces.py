@@ -51,8 +51,9 @@ _PITCH = 2.2
 _NEAR = 3
 """Rows above and below in which the next line is looked for: other columns are not level."""
 _TICK, _TAB = re.compile(r"[☐☑☒]|.*[\[(]\s?[xX]?|[\[(]\s?[xX]?\s?[\])]"), 2.0
-"""A box to tick or the first half of one, and its largest distance from its label, in line heights.
-"""
+"""A box to tick or its first half, and its largest distance from its label, in line heights."""
+_CLOSING, _THOUSANDS = re.compile(r"[)%]+"), re.compile(r"(?:.*[^\d.,])?\d{1,3} \d{3}\D?")
+"""The end of a number that accounts set apart, and two groups of digits with what is around."""
 _WORD = re.compile(r"\S+")
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,7}")
 
@@ -241,13 +242,14 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         near = _NARROW * height < gap < _TAB * height and piece.text[:1] not in "[(☐☑☒"
         tick = near and _TICK.fullmatch(last.text)
         x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
-        apart = not tick and (
-            not -height <= gap <= _BLANK * height
-            or _recurs((last.box.right, piece.box.left, y), gaps, height)
-        )
-        if apart or any(
+        recurs = _recurs((last.box.right, piece.box.left, y), gaps, height)
+        recurs = recurs and not _THOUSANDS.fullmatch(f"{last.text[-4:]} {piece.text[:4]}")
+        wide = not -height <= gap <= _BLANK * height
+        apart = (not tick and (wide or recurs)) or any(
             abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end for rule in down
-        ):
+        )
+        ends = not wide and last.text[-1:].isdigit() and _CLOSING.fullmatch(piece.text)
+        if apart and not ends:
             joined.append(piece)
         else:
             joined[-1] = _join_two(last, piece, " " if gap > _TOUCHING * height else "")

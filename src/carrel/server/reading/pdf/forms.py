@@ -71,11 +71,9 @@ def with_ticks(
 
 def _frames(rule: Rule, box: Box) -> bool:
     """Return whether a rule is an edge of a tick."""
-    across, down = (box.left, box.right), (box.top, box.bottom)
-    edges, along = (down, across) if rule.across else (across, down)
-    return any(abs(rule.at - edge) < _EDGE for edge in edges) and (
-        along[0] - _EDGE < rule.start and rule.end < along[1] + _EDGE
-    )
+    edges = (box.top, box.bottom) if rule.across else (box.left, box.right)
+    at_edge = any(abs(rule.at - edge) < _EDGE for edge in edges)
+    return at_edge and box.contains(rule.box, _EDGE)
 
 
 def _beside_label(box: Box, items: Iterable[TextItem]) -> Box:

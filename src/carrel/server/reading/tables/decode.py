@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate, groupby, pairwise, product
@@ -29,6 +29,7 @@ _FINE = 2**20
 _OVER = 0.4
 """Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
 NUMBER = re.compile(r"[-\u2013\u2212]?\d[\d.,]*%?")
+_SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
 Pair = tuple[int, int, int, float]
 """The direction from a piece to its neighbour, both, and how likely they share something."""
 
@@ -182,6 +183,7 @@ class _PlacedCell:
     first: int
     last: int
     wide: bool
+    text: str
     columns: tuple[int, int] | None = None
 
 
@@ -229,6 +231,10 @@ class _Column:
         """Return the edges of what stands below a cell: heads of the column or all of it."""
         below = [other for other in self.cells if cell.last < other.first < heads]
         return _Column(below or self.cells).span
+
+    def texts(self, start: int) -> Iterator[str]:
+        """Yield the texts of its cells below the first rows."""
+        return (cell.text for cell in self.cells if cell.first >= start)
 
     def is_head(self, rows: int) -> bool:
         """Return whether it has cells in the first rows only."""
@@ -317,7 +323,8 @@ class _Decoder:
         rows = [self._row[number] for number in pieces]
         box = Box.around(self._page.boxes[number] for number in pieces)
         wide = sum(map(self._wide.__getitem__, pieces)) > _LIKELY * len(pieces)
-        return _PlacedCell(pieces, box, min(rows), max(rows), wide)
+        text = " ".join(self._page.pieces[number].text for number in pieces)
+        return _PlacedCell(pieces, box, min(rows), max(rows), wide, text)
 
     def _columns(self, cells: Sequence[_PlacedCell]) -> list[_Column]:
         """Return the columns from left to right, found by cells of a single column."""
@@ -346,13 +353,16 @@ class _Decoder:
         return self._add_heads(sorted(columns, key=lambda column: sum(column.span)))
 
     def _add_heads(self, columns: Sequence[_Column]) -> list[_Column]:
-        """Return the columns with their heads, which may lie beside all cells below."""
+        """Return the columns with their heads, which may lie beside all cells, and their signs."""
         heads = self._heads
         found: list[_Column] = []
         for column in columns:
-            last = found[-1] if found else None
-            alone = last and last.rows.keys().isdisjoint(column.rows)
-            if last and alone and last.is_head(heads) != column.is_head(heads):
+            last = found[-1] if found else column
+            first = min(last.rows.keys() & column.rows, default=-1)
+            above = first < 0 and last.is_head(heads) != column.is_head(heads)
+            signs, amounts = last.texts(self._marked), column.texts(self._marked)
+            beside = all(map(_SIGN.fullmatch, signs)) and any(map(NUMBER.search, amounts))
+            if found and (above or (first >= self._marked and beside)):
                 last.join(column)
             else:
                 found.append(column)

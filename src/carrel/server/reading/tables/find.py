@@ -56,9 +56,8 @@ def find_tables(
         exact = framed_table(grid, page, inside)
         table = exact or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
-            charted = len(inside) < len(page.inside(grid.box))
-            certain = _FRAMED if exact else None
-            found.append((inside, table, None if charted else grid.box, certain))
+            box = grid.box if len(inside) == len(page.inside(grid.box)) else None
+            found.append((inside, table, box, _FRAMED if exact else None))
             taken.update(inside)
     for members in table_pieces(page, charts) if found else ():
         parts = [part for part in found if 2 * len({*part[0]} & {*members}) > len(part[0])]

@@ -64,7 +64,8 @@ def _cell_text(cell: Any) -> MarkedText:
     links = [""]
     for event, element in etree.iterwalk(cell, events=("start", "end")):
         if event == "start":
-            links.append(_target(element) or links[-1])
+            href = (element.get("href") or "").strip() if name_of(element) == "a" else ""
+            links.append(href if address(href) else links[-1])
             if name_of(element) in BLOCKS or name_of(element) == "br":
                 pieces.append((" ", ""))
             if name_of(element) not in HIDDEN:
@@ -74,9 +75,3 @@ def _cell_text(cell: Any) -> MarkedText:
             if element is not cell:
                 pieces.append((element.tail or "", links[-1]))
     return MarkedText.of(pieces)
-
-
-def _target(element: Any) -> str:
-    """Return the address of a link element, empty for any other."""
-    href = (element.get("href") or "").strip() if name_of(element) == "a" else ""
-    return href if address(href) else ""
