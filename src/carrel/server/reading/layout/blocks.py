@@ -41,8 +41,6 @@ NO_EVIDENCE = Evidence()
 _LIKELY = 0.5
 _AGREED = 0.15
 """Least likelihood at which text that other pages repeat at their edge is a running head."""
-_TOGETHER = 8
-"""Pages that the networks see at once: the numbers of more do not fit the processor's cache."""
 _WIDE = 0.9
 """Least width of a scan in a page, as a part of the page's."""
 
@@ -105,9 +103,7 @@ class PageParts:
             seen.append((rows, around))
             pieces = [piece for row in rows for piece in row]
             read.append((page, pieces, from_right, found.tagged))
-        features = page_features(seen) if seen else []
-        parts = (features[at : at + _TOGETHER] for at in range(0, len(features), _TOGETHER))
-        views = [view for part in parts for view in look(part)]
+        views = look(page_features(seen)) if seen else []
         for (page, pieces, from_right, tagged), view in zip(read, views, strict=True):
             if tagged:
                 view = fenced("tags", with_tags, view, pieces, tagged) or view

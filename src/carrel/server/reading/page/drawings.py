@@ -39,7 +39,7 @@ def drawings(
     Shapes other than rectangles show them, and bars of different lengths on one line. `items`
     are the page's text, `size` its width and height in points.
     """
-    if len(shapes) > _MOST:
+    if not shapes or len(shapes) > _MOST:
         return []
     page = Box(0, 0, *size)
     placed = [(box, shape) for shape in shapes if page.contains(box := Box.of(shape.bbox), _BLEED)]

@@ -56,9 +56,9 @@ class Box(NamedTuple):
 
     def contains(self, other: "Box", beyond: float) -> bool:
         """Return whether another box lies in this one; its sides may reach `beyond` points out."""
-        left, top, right, bottom = other
-        within = min(left - self.left, self.right - right, top - self.top, self.bottom - bottom)
-        return within >= -beyond
+        left, top, right, bottom = self
+        across = left - beyond <= other.left and other.right <= right + beyond
+        return across and top - beyond <= other.top and other.bottom <= bottom + beyond
 
     def meets(self, other: "Box") -> bool:
         """Return whether this box and another overlap."""

@@ -41,10 +41,10 @@ def join_letters(items: Sequence[TextItem]) -> None:
     for item in items:
         if round(item.rotation) in (90, 270):
             _join_near(item, _gap_along, _TURNED * item.width)
-        elif _THAI.search(item.text):
+        elif not item.text.isascii() and _THAI.search(item.text):
             _join_near(item, _gap, _TOUCHING * item.height)
     rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
-    for item in items:
+    for item in items if any(_is_broken(item.text) for item in items) else ():
         if not item.rotation:
             rows[round(item.y + item.height), item.size].append(item)
     for row in rows.values():

@@ -76,9 +76,10 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
     spans = list(pairwise(accumulate((len(page.pieces) for page in pages), initial=0)))
     count = spans[-1][1]
     pieces = np.concatenate([page.pieces for page in pages])
-    x = _scale(pieces, weights["piece_mean"], weights["piece_scale"])
+    x = ((pieces - weights["piece_mean"]) * weights["piece_scale"]).clip(-6, 6)
     mean, scale = weights["pair_mean"][:, None], weights["pair_scale"][:, None]
-    pairs = _scale(np.concatenate([page.pairs for page in pages], axis=1), mean, scale)
+    pairs = np.concatenate([page.pairs for page in pages], axis=1)
+    pairs = ((pairs - mean) * scale).clip(-6, 6)
     every_pair = pairs.transpose(0, 2, 1, 3).reshape(networks, count, -1)
     # What each sees: itself, its neighbours or nothing, the means of its row and of its page.
     seen = np.full((count, 1 + len(DIRECTIONS) + 2), count)
@@ -123,11 +124,6 @@ def _by_direction(values: Floats) -> Floats:
     """Return the networks' values of pieces by direction."""
     networks, count, _ = values.shape
     return values.reshape(networks, count, len(DIRECTIONS), -1).transpose(0, 2, 1, 3)
-
-
-def _scale(values: Floats, mean: Floats, scale: Floats) -> Floats:
-    scaled: Floats = ((values - mean) * scale).clip(-6, 6)
-    return scaled
 
 
 def _relu(values: Floats) -> Floats:

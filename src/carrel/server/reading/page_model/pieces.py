@@ -1,10 +1,9 @@
 """Pieces: adjacent words on a line, parted by gaps clearly wider than a blank and by rules."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise
 from operator import add, attrgetter, sub
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ T = TypeVar("T", Line, Region)
 
 UPRIGHT = 20.0
 """Degrees. Text at a greater angle is not part of the flow."""
-_LEFT, _WIDTH = attrgetter("x"), attrgetter("width")
+_LEFT, _WIDTH, _LEFT_EDGE = map(attrgetter, ("x", "width", "box.left"))
 _BLANK = 0.45
 """Widest gap that is a blank for certain, as a part of the line's height."""
 _GAP = 0.8
@@ -218,7 +217,7 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
             found.append([piece])
     if tall:
         found.sort(key=lambda row: _middle(row[0]))
-    return [sorted(row, key=lambda p: p.box.left) if len(row) > 1 else row for row in found]
+    return [sorted(row, key=_LEFT_EDGE) if len(row) > 1 else row for row in found]
 
 
 def _middle(piece: Line | Region) -> float:
@@ -266,37 +265,37 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
 
 def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
     """Join the words of justified lines: they end where the line above or below does."""
-    widest = _WIDEST * max((piece.box.height for row in rows for piece in row), default=0.0)
-    gaps = ((after.box.left - before.box.right for before, after in pairwise(row)) for row in rows)
-    least = (min((gap for gap in some if gap > 0), default=widest) for some in gaps)
-    wide = {number: gap for number, gap in enumerate(least) if gap < widest}
+    heights = [piece.box.bottom - piece.box.top for row in rows for piece in row]
+    widest, wide = _WIDEST * max(heights, default=0.0), dict[int, float]()
+    for number, row in enumerate(rows):
+        gaps = [two.box.left - one.box.right for one, two in pairwise(row)] if row[1:] else ()
+        if some := [gap for gap in gaps if 0 < gap < widest]:
+            wide[number] = min(some)
     for number in (*wide, *reversed(wide)):
         beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
-        for line in (piece for row in beside for piece in row):
-            if wide[number] < _WIDEST * line.box.height:
+        for line in chain.from_iterable(beside):
+            if wide[number] < _WIDEST * (line.box.bottom - line.box.top):
                 rows[number] = _join_like(line, rows[number], down)
     return rows
 
 
 def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     """Join the pieces of a row that fill the width of another line with blanks between them."""
-    left, _, right, _ = line.box
-    height, y = line.box.height, row[0].box.centre[1]
+    left, top, right, bottom = line.box
+    height = bottom - top
     edge, widest = _EDGE * height, _WIDEST * height
-    first = bisect_right(row, left - edge, key=lambda piece: piece.box.left)
-    if first > len(row) - 2 or row[first].box.left >= left + edge:
+    held = [p for p in row if left - edge < p.box.left and p.box.right < right + edge]
+    if len(held) < 2 or held[0].box.left >= left + edge or held[-1].box.right <= right - edge:
         return row
-    held = [*takewhile(lambda piece: piece.box.right < right + edge, row[first:])]
-    fills = len(held) > 1 and held[-1].box.right > right - edge
+    left, y, right = held[0].box.left, row[0].box.centre[1], held[-1].box.right
     gaps = (after.box.left - before.box.right for before, after in pairwise(held))
-    near = abs(line.box.centre[1] - y) <= _PITCH * height
-    if not (fills and near and all(0 < gap < widest for gap in gaps)):
+    near = abs((top + bottom) / 2 - y) <= _PITCH * height
+    if not (near and all(0 < gap < widest for gap in gaps)):
         return row
-    left, right = held[0].box.left, held[-1].box.right
     if any(left < rule.at < right and rule.start <= y <= rule.end for rule in down):
         return row
     whole = reduce(lambda one, other: _join_two(one, other, " "), held)
-    return [*row[:first], whole, *row[first + len(held) :]]
+    return sorted([*(piece for piece in row if piece not in held), whole], key=_LEFT_EDGE)
 
 
 def _join_two(first: Line, second: Line, between: str) -> Line:

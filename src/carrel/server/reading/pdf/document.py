@@ -189,10 +189,7 @@ class PDF(AbstractContextManager["PDF"]):
 
     def _page_without_parser(self, index: int) -> ParsedPage:
         """Return a page that liteparse left out: `_collect` takes its text from PDFium."""
-        with (
-            closing(self._document[index]) as page,
-            closing(page.get_textpage()) as text_page,
-        ):
+        with closing(self._document[index]) as page, closing(page.get_textpage()) as text_page:
             text = text_page.get_text_range()
             said = bool(text.strip()) and not is_garbage(text)
             return ParsedPage(index, page.get_size(), trusted=said, needs_ocr=not said)

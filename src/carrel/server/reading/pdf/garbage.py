@@ -55,13 +55,15 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
         return suspected
     written = " ".join(words)
     # Ignore accents in word patterns: é is as usual as e.
-    plain = written if written.isascii() else _drop_accents(written)
+    plain = written
+    if not written.isascii():
+        apart = unicodedata.normalize("NFD", written)
+        plain = "".join(letter for letter in apart if not unicodedata.combining(letter))
     # Most words are in small letters alone, which is as usual as it gets.
     most = _MOST_UNUSUAL * len(words)
-    if len(plain) - _count(plain, b" " + _LATIN) <= most:
-        return _odd_letters(written, plain)
-    unusual = len(words) - len(_USUAL.findall(plain))
-    return unusual > most or _odd_letters(written, plain)
+    other = len(plain) - _count(plain, b" " + _LATIN)
+    usual = other <= most or len(words) - len(_USUAL.findall(plain)) <= most
+    return not usual or _odd_letters(written, plain)
 
 
 def is_unmapped(text: str) -> bool:
@@ -91,8 +93,3 @@ def _count(text: str, letters: bytes) -> int:
     """Return how many characters of a text are among some of ASCII."""
     told = text.encode("ascii", "ignore")
     return len(told) - len(told.translate(None, letters))
-
-
-def _drop_accents(text: str) -> str:
-    apart = unicodedata.normalize("NFD", text)
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))

@@ -72,7 +72,9 @@ def finest_picture(page: Any) -> float:
 
 def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
     """Yield each picture's bounds on the page and its width in pixels."""
-    if not _has_pictures(page):
+    # Most pages have none: their hundreds of objects need not be examined.
+    objects = map(partial(raw.FPDFPage_GetObject, page.raw), range(raw.FPDFPage_CountObjects(page)))
+    if _WITH_PICTURES.isdisjoint(map(raw.FPDFPageObj_GetType, objects)):
         return
     for picture in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
         bounds, form = _clipped(picture), picture.container
@@ -96,10 +98,3 @@ def _clipped(picture: Any) -> Bounds:
             (x0, x1), (y0, y1) = ((min(at), max(at)) for at in zip(*points, strict=True))
             left, bottom, right, top = max(left, x0), max(bottom, y0), min(right, x1), min(top, y1)
     return left, bottom, right, top
-
-
-def _has_pictures(page: Any) -> bool:
-    """Return whether a page has pictures or forms, without examining its hundreds of objects."""
-    numbers = range(raw.FPDFPage_CountObjects(page.raw))
-    objects = map(partial(raw.FPDFPage_GetObject, page.raw), numbers)
-    return not _WITH_PICTURES.isdisjoint(map(raw.FPDFPageObj_GetType, objects))

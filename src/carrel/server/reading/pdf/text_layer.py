@@ -175,8 +175,9 @@ class TextLayer:
             if pieces and _PARTS.fullmatch(row):
                 row, pieces = "…", [Box.around(pieces)]
             for box in pieces:
+                level = (place for place in places if place.shared_height(box) >= 0)
                 if not page.holds_centre(box) or any(
-                    place.holds_centre(box) or box.holds_centre(place) for place in places
+                    place.holds_centre(box) or box.holds_centre(place) for place in level
                 ):
                     continue
                 text = row if len(pieces) == 1 else self._text_within(box)
