@@ -145,7 +145,7 @@ def _likely_roles(
         # Formulas, bullets, labels and headings within a line are certain.
         blank = not any(map(str.isalnum, piece.text)) and role != "contents_entry"
         run_in = piece.run_in and role == "heading" and piece.size < larger
-        filled = any(field.holds_centre(piece.box) for field in fields)
+        filled = fields and any(field.holds_centre(piece.box) for field in fields)
         if blank or run_in or filled or piece.text.startswith(FORMULA):
             roles[number] = "text"
         elif role in _PLAIN and _BULLET.match(piece.text):

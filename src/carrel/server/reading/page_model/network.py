@@ -77,9 +77,8 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
     count = spans[-1][1]
     pieces = np.concatenate([page.pieces for page in pages])
     x = ((pieces - weights["piece_mean"]) * weights["piece_scale"]).clip(-6, 6)
-    mean, scale = weights["pair_mean"][:, None], weights["pair_scale"][:, None]
-    pairs = np.concatenate([page.pairs for page in pages], axis=1)
-    pairs = ((pairs - mean) * scale).clip(-6, 6)
+    pairs = np.concatenate([page.pairs for page in pages], axis=1) - weights["pair_mean"][:, None]
+    pairs = (pairs * weights["pair_scale"][:, None]).clip(-6, 6)
     every_pair = pairs.transpose(0, 2, 1, 3).reshape(networks, count, -1)
     # What each sees: itself, its neighbours or nothing, the means of its row and of its page.
     seen = np.full((count, 1 + len(DIRECTIONS) + 2), count)

@@ -86,7 +86,7 @@ def page_pieces(
         ]
         if again != cut:
             rows = piece_rows(chain(read, *again))
-    return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
+    return _join_whole_lines([_join(row, down, gaps) if row[1:] else row for row in rows], down)
 
 
 def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Line]]:
@@ -159,7 +159,8 @@ def _cuts(
     _, top, _, bottom = line.box
     height, y = bottom - top, (top + bottom) / 2
     spaces = list(map(sub, lefts[1:], rights))
-    if max(spaces) <= (_NARROW if gaps else _BLANK) * height and not down:
+    beside = [rule.at for rule in down if rule.start <= y <= rule.end]
+    if max(spaces) <= (_NARROW if gaps else _BLANK) * height and not beside:
         return []
     least = _ALONE * height
     if len(spaces) > _SPACES:
@@ -175,7 +176,6 @@ def _cuts(
             if _recurs((left, right, y), gaps, height)
             and all(any(map(str.isalnum, text)) for text in texts[number - 1 : number + 1])
         }
-    beside = [rule.at for rule in down if rule.start <= y <= rule.end]
     if beside:
         middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
         cuts |= {

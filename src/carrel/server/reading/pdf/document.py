@@ -97,7 +97,9 @@ class PDF(AbstractContextManager["PDF"]):
         for batch, coming in pairwise([*self._batches(selected), following]):
             allow_cpu(2 * _SECONDS_PER_PAGE * PAGES)
             found = {page.index: page for page in self._ahead.take(batch)}
-            if not found and not any(map(self._loads, batch)):
+            doubtful = [index for index, page in found.items() if self._is_doubtful(index, page)]
+            found |= {page.index: page for page in self._ahead.look(doubtful)}
+            if not found and all(fenced("page", self._finest, index) is None for index in batch):
                 raise UnreadableDocument(_DAMAGED)
             if self._evidence is None:
                 self._evidence = self._gather_evidence(found, beyond=beyond)
@@ -139,13 +141,13 @@ class PDF(AbstractContextManager["PDF"]):
         marks = self._document.get_toc(max_depth=6)
         return [(mark.get_title(), mark.level + 1) for mark in marks]
 
-    def _loads(self, index: int) -> bool:
-        """Return whether PDFium can load a page."""
-        try:
-            self._document[index].close()
-        except pypdfium2.PdfiumError:
-            return False
-        return True
+    def _is_doubtful(self, index: int, page: ParsedPage) -> bool:
+        """Return whether a page may show more than its text: with text, only on a picture."""
+        return page.doubtful and bool(not page.items or fenced("pictures", self._finest, index))
+
+    def _finest(self, index: int) -> float:
+        with closing(self._document[index]) as page:
+            return finest_picture(page)
 
     def _batches(self, selected: list[int]) -> list[list[int]]:
         """Batch the pages for parsing, starting with those already begun."""
@@ -240,8 +242,7 @@ class PDF(AbstractContextManager["PDF"]):
         enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
             return max(enough, min(OCR_DPI, 2 * enough))
-        with closing(self._document[index]) as page:
-            return max(OCR_DPI, min(enough, POINTS * finest_picture(page)))
+        return max(OCR_DPI, min(enough, POINTS * self._finest(index)))
 
     def _render(self, index: int, dpi: float, turn: int = 0) -> Image.Image:
         area = math.prod(self._document.get_page_size(index))

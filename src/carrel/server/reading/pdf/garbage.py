@@ -73,8 +73,11 @@ def is_unmapped(text: str) -> bool:
 
 def _mixed_scripts(words: Iterable[str]) -> bool:
     """Return whether letters of many scripts stand side by side."""
-    names = (unicodedata.name(letter, "") for word in words for letter in word)
-    scripts = Counter(name.split(" ")[0] for name in names)
+    letters = "".join(words)
+    # Those of ASCII are of two at most, with digits.
+    if len(letters.encode("ascii", "ignore")) >= (1 - _STRAY) * len(letters):
+        return False
+    scripts = Counter(unicodedata.name(letter, "").split(" ")[0] for letter in letters)
     return sum(count for _, count in scripts.most_common(2)) < (1 - _STRAY) * scripts.total()
 
 
