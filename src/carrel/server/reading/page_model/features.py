@@ -191,12 +191,9 @@ class _Page:
         self.x, self.y = (self.left + self.right) / 2, (self.top + self.bottom) / 2
         self.around = around
         self.width, self.height = around.width / self.unit, around.height / self.unit
-        told = [(r.across, r.at, r.start, r.end, r.faint) for r in around.rules]
-        rules = np.array(told, np.float32).reshape(-1, 5)
+        rules = np.array(around.rules, np.float32).reshape(-1, 5)
         rules[:, 1:4] /= self.unit
-        self.down, self.across = (
-            rules[rules[:, 0] == across, 1:][:_MOST_RULES].T for across in (0, 1)
-        )
+        self.down, self.across = (rules[rules[:, 0] == way, 1:][:_MOST_RULES].T for way in (0, 1))
         counts = (len(self.x), self.across.shape[1], self.down.shape[1])
         self.extent = (self.width, self.height, *counts, around.scanned)
         self._place_shades()

@@ -159,14 +159,16 @@ def _cuts(
     _, top, _, bottom = line.box
     height, y = bottom - top, (top + bottom) / 2
     spaces = list(map(sub, lefts[1:], rights))
-    beside = [rule.at for rule in down if rule.start <= y <= rule.end]
-    if max(spaces) <= (_NARROW if gaps else _BLANK) * height and not beside:
+    widest, beside = max(spaces), [rule.at for rule in down if rule.start <= y <= rule.end]
+    if widest <= (_NARROW if gaps else _BLANK) * height and not beside:
         return []
     least = _ALONE * height
     if len(spaces) > _SPACES:
         usual = sorted(spaces)[(len(spaces) - 1) // 2]
         least = max(_BLANK * height, _STRETCHED * usual)
     least = min(least, _GAP * height)
+    if widest <= least and not (gaps or beside):
+        return []
     cuts = {number for number, space in enumerate(spaces, 1) if space > least}
     if gaps and not line.mono:
         texts = line.text.split()
@@ -194,7 +196,9 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     found, tall = list[list[T]](), list[T]()
     top = bottom = 0.0
     ordered = sorted(pieces, key=_middle)
-    heights = sorted([piece.box.bottom - piece.box.top for piece in ordered]) or [0.0]
+    if len(ordered) < 2:
+        return [ordered] if ordered else []
+    heights = sorted([piece.box.bottom - piece.box.top for piece in ordered])
     tallest = _TALL * heights[len(heights) // 2]
     for piece in ordered:
         _, high, _, low = piece.box
@@ -241,9 +245,9 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
         near = _NARROW * height < gap < _TAB * height and piece.text[:1] not in "[(☐☑☒"
         tick = near and _TICK.fullmatch(last.text)
         x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
-        recurs = _recurs((last.box.right, piece.box.left, y), gaps, height)
-        recurs = recurs and not _THOUSANDS.fullmatch(f"{last.text[-4:]} {piece.text[:4]}")
         wide = not -height <= gap <= _BLANK * height
+        recurs = not (tick or wide) and _recurs((last.box.right, piece.box.left, y), gaps, height)
+        recurs = recurs and not _THOUSANDS.fullmatch(f"{last.text[-4:]} {piece.text[:4]}")
         apart = (not tick and (wide or recurs)) or any(
             abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end for rule in down
         )

@@ -176,9 +176,8 @@ class TextLayer:
                 row, pieces = "…", [Box.around(pieces)]
             for box in pieces:
                 level = (place for place in places if place.shared_height(box) >= 0)
-                if not page.holds_centre(box) or any(
-                    place.holds_centre(box) or box.holds_centre(place) for place in level
-                ):
+                there = any(place.holds_centre(box) or box.holds_centre(place) for place in level)
+                if there or not page.holds_centre(box):
                     continue
                 text = row if len(pieces) == 1 else self._text_within(box)
                 if text := " ".join(text.split()):

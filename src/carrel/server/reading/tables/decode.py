@@ -51,7 +51,8 @@ class Sets:
 
     def join(self, one: int, two: int) -> None:
         """Merge the sets of two numbers."""
-        self._owner[self.root(two)] = self.root(one)
+        if self._owner[one] != self._owner[two]:
+            self._owner[self.root(two)] = self.root(one)
 
     def groups(self, numbers: Iterable[int]) -> list[list[int]]:
         """Group the numbers by their set."""
@@ -425,5 +426,5 @@ class _Decoder:
 def joined_text(pieces: Sequence[Line]) -> MarkedText:
     """Return the text of a cell's pieces in reading order, without hyphenation."""
     ordered = (piece.marked for row in piece_rows(pieces) for piece in row)
-    whole = reduce(join_marked, ordered, MarkedText(""))
+    whole = reduce(join_marked, ordered) if pieces else MarkedText("")
     return whole if whole.marks else MarkedText(" ".join(whole.text.split()))
