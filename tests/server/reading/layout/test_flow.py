@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import pytest
-
 from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.page.elements import Box
 
@@ -106,11 +104,25 @@ def test_a_label_and_its_value_are_a_row() -> None:
     assert _order(*fields) == ["l", "v", "l1", "v1"]
 
 
-@pytest.mark.parametrize(("apart", "order"), [(15, "abcdefwxyz"), (12, "awbxcydzef")])
-def test_two_addresses_are_rows_only_where_their_lines_are_level(apart: int, order: str) -> None:
+def test_two_addresses_are_columns_where_their_lines_are_level() -> None:
     left = [_column(name, 50, 140, 100 + 12 * n, 1) for n, name in enumerate("abcdef")]
-    right = [_column(name, 300, 420, 100 + apart * n, 1) for n, name in enumerate("wxyz")]
-    assert "".join(_order(*left, *right)) == order
+    for apart in (12, 15):
+        right = [_column(name, 300, 420, 100 + apart * n, 1) for n, name in enumerate("wxyz")]
+        assert "".join(_order(*left, *right)) == "abcdefwxyz"
+
+
+def test_labels_and_their_figures_are_rows() -> None:
+    labels = [[Box(50, 100 + 12 * n, 140, 110 + 12 * n)] for n in range(4)]
+    values = [[Box(300, 100 + 12 * n, 330, 110 + 12 * n)] for n in range(4)]
+    found = reading_order([*labels, *values], figures=range(4, 8))
+    assert found == [0, 4, 1, 5, 2, 6, 3, 7]
+
+
+def test_a_narrow_column_is_read_to_its_end() -> None:
+    rights = {"a": 120, "b": 110, "c": 185, "d": 110}
+    side = [_column(name, 36, rights[name], 100 + 12 * n, 1) for n, name in enumerate(rights)]
+    texts = [_column("u", 200, 560, 96, 1), _column("v", 200, 560, 120, 1)]
+    assert "".join(_order(*side, *texts)) == "abcduv"
 
 
 def test_level_headings_of_columns_are_no_row() -> None:

@@ -1,5 +1,6 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,6 +44,8 @@ _AGREED = 0.15
 """Least likelihood at which text that other pages repeat at their edge is a running head."""
 _WIDE = 0.9
 """Least width of a scan in a page, as a part of the page's."""
+_FIGURE = re.compile(r"\W*(\d[\W\d]*\w{0,4})?$")
+"""A value without words, but for its unit."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +190,8 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         figured = (_with_alternative(each, found.alternatives) for each in (*drawn, *shown))
         solids = [*tables, *figured]
         lines = loose or page.pieces
-        sorted_regions = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
-        ordered = sorted_regions or _from_top(loose, solids)
+        placed = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
+        ordered = placed or _from_top(loose, solids)
         ordered = [part for region in ordered for part in with_text(region)]
         # In whatever column they stand, but not amid the text.
         top = min((part.box.top for part in ordered if part.kind != "header"), default=0)
@@ -274,5 +277,6 @@ def _sort_regions(
     regions = [*(block_region(block, words, height) for block in blocks), *solids]
     texts = [[line.box for line in block.lines] for block in blocks]
     places = [Box.around([solid.box, *(line.box for line in solid.lines)]) for solid in solids]
-    ordered = [regions[number] for number in reading_order(texts, places)]
+    figures = [n for n, block in enumerate(blocks) if _FIGURE.match(block.lines[0].text)]
+    ordered = [regions[number] for number in reading_order(texts, places, figures)]
     return with_list_levels(ordered, usual_size(lines))

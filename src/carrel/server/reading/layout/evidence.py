@@ -140,15 +140,13 @@ def with_told_levels(regions: list[Region], tagged: Iterable[TaggedText]) -> lis
 
     One larger heading whose level is no higher than a smaller one's disproves them all.
     """
-    headings = {number: each for number, each in enumerate(regions) if each.kind == "heading"}
     told = {
         number: tag.level
         for box, tag in tagged
-        if tag.level
-        for number, heading in headings.items()
-        if heading.box.holds_centre(box)
+        for number, region in enumerate(regions)
+        if tag.level and region.kind == "heading" and region.box.holds_centre(box)
     }
-    looks = [(headings[number].lines[0].size, level) for number, level in told.items()]
+    looks = [(regions[number].lines[0].size, level) for number, level in told.items()]
     for (size, level), (other, lower) in permutations(looks, 2):
         if size > (1 + _ALIKE) * other and level >= lower:
             return regions

@@ -7,7 +7,7 @@ Performance Document Layout Analysis" (2003).
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -27,20 +27,24 @@ _LEVEL = 0.3
 """Parts are on one line if their middles differ by less than this part of their height."""
 _NEAR = 1.5
 """Largest distance of a line from the text of its column, in its heights."""
+_ADDRESS = 3
+"""Fewest lines of words of a stack that is read by itself, as an address or a list is."""
 _TIGHT = 0.6
 """Largest gap between the lines of a stack, in their heights."""
 
 
-def reading_order(blocks: Sequence[Sequence[Box]], solids: Sequence[Box] = ()) -> list[int]:
+def reading_order(
+    blocks: Sequence[Sequence[Box]], solids: Sequence[Box] = (), figures: Collection[int] = ()
+) -> list[int]:
     """Return the numbers of blocks of text, by their lines, and then of solid parts, in reading
-    order.
+    order. Blocks that are `figures` go with what is beside them.
     """
     count = len(blocks)
     boxes = [*map(Box.around, blocks), *solids]
     order = sorted(range(len(boxes)), key=lambda number: (boxes[number].top, boxes[number].left))
     if all(boxes[one].bottom <= boxes[other].top for one, other in pairwise(order)):
         return order
-    rows = _rows_of_blocks(blocks)
+    rows = _rows_of_blocks(blocks, figures)
     rows += ([number] for number in range(count, count + len(solids)))
     places = [Box.around(boxes[number] for number in row) for row in rows]
     single = {number for number, lines in enumerate(blocks) if len(lines) == 1}
@@ -53,11 +57,24 @@ def reading_order(blocks: Sequence[Sequence[Box]], solids: Sequence[Box] = ()) -
     rest = sorted(range(len(rows)), key=lambda number: (places[number].top, places[number].left))
     found: list[int] = []
     while rest:
-        following = next((number for number in rest if not waiting[number]), rest[0])
+        free = [number for number in rest if not waiting[number]] or rest
+        # The next line of a column comes before another column that is as free.
+        on = (n for n in free if found and _goes_on(blocks, found[-1], rows[n][0]))
+        following = next(on, free[0])
         rest.remove(following)
         found += rows[following]
         waiting -= before[following]
     return found
+
+
+def _goes_on(blocks: Sequence[Sequence[Box]], one: int, other: int) -> bool:
+    """Return whether a block of text is the next one in the column of another."""
+    if max(one, other) >= len(blocks):
+        return False
+    above, below = blocks[one][-1], blocks[other][0]
+    near = _NEAR if above.is_flush(below) else _TIGHT
+    gaps = abs(below.top - above.bottom) / near, abs(below.left - above.left) / _NEAR
+    return max(gaps) < below.height
 
 
 def _array(boxes: Sequence[Box]) -> NDArray[Any]:
@@ -69,15 +86,11 @@ def _with_text_below(place: Box, others: Sequence[Box]) -> Box:
 
     So a heading of what is as wide as the page is no end of a column.
     """
-    apart = [
-        (other.top - place.bottom, place.top - other.bottom, other)
-        for other in others
-        if place.shared_width(other) > 0
-    ]
-    above = min((gap for _, gap, _ in apart if gap >= 0), default=math.inf)
-    gap, below = min(((gap, other) for gap, _, other in apart if gap >= 0), default=(0.0, place))
-    near = gap < min(_NEAR * place.height, above)
-    return Box.around([place, below]) if near else place
+    near = [other for other in others if place.shared_width(other) > 0]
+    above = min((gap for box in near if (gap := place.top - box.bottom) >= 0), default=math.inf)
+    apart = ((gap, box) for box in near if (gap := box.top - place.bottom) >= 0)
+    gap, below = min(apart, default=(0.0, place))
+    return Box.around([place, below]) if gap < min(_NEAR * place.height, above) else place
 
 
 def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]:
@@ -108,32 +121,26 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     return np.asarray((over & (middle[:, None] < middle)) | beside)
 
 
-def _rows_of_blocks(blocks: Sequence[Sequence[Box]]) -> list[list[int]]:
+def _rows_of_blocks(blocks: Sequence[Sequence[Box]], figures: Collection[int]) -> list[list[int]]:
     """Group the blocks that are read as rows: labels with their values."""
-    sets, stacks = Sets(len(blocks)), Sets(len(blocks))
+    sets = Sets(len(blocks))
     left, top, right, bottom = _array([lines[0] for lines in blocks]).T
     last = _array([lines[-1] for lines in blocks])
     middle, height = (top + bottom) / 2, bottom - top
     # Stacked blocks are set like the lines of one text, as an address is.
     near = np.abs(left - last[:, :1]) < _NEAR * height
     near &= np.abs(top - last[:, 3:]) < _TIGHT * height
-    for above, below in np.argwhere(near).tolist():
-        stacks.join(above, below)
+    stacks = Sets(len(blocks), np.argwhere(near).tolist())
     # Blocks of one line with those at their right whose first line is level with them.
     beside = np.abs(middle[:, None] - middle) < _LEVEL * np.minimum(height[:, None], height)
     beside &= right[:, None] <= left + _TOUCH
     beside[[len(lines) > 1 for lines in blocks]] = False
-    pairs = [
-        (one, other, (stacks.root(one), stacks.root(other)))
-        for one, other in np.argwhere(beside).tolist()
-    ]
     columns = [Box.around(lines) for lines in blocks if len(lines) > 1]
-    level = Counter(sides for _, _, sides in pairs)
-    sizes = Counter(stacks.root(number) for number, lines in enumerate(blocks) for _ in lines)
-    for one, other, sides in pairs:
+    worded = Counter(stacks.root(n) for n in range(len(blocks)) if n not in figures)
+    for one, other in np.argwhere(beside).tolist():
         mark, text = blocks[one][0], blocks[other][0]
         if not (
-            2 * level[sides] < min(map(sizes.__getitem__, sides))
+            min(worded[stacks.root(one)], worded[stacks.root(other)]) >= _ADDRESS
             or len(blocks[other]) > 1
             or _is_in_column(mark, text, columns)
             or _is_in_column(text, mark, columns)

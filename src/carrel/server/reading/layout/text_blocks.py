@@ -189,8 +189,7 @@ def _join_pieces(
             counted |= {above, below}
         # Lines of columns begin where another does.
         if chance > _SURE and page.boxes[above].is_flush(page.boxes[below]):
-            flush |= {above, below}
-    flush = {number for number in flush if not page.pieces[number].mono}
+            flush |= {n for n in (above, below) if not page.pieces[n].mono}
     marked = {number for number, text in enumerate(texts) if _BULLET.match(text)}
     # Labels with what stands beside them, and that with the further lines of its item.
     labelled, hanging = set[int](), set[int]()
@@ -336,9 +335,8 @@ def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:
     """Return whether the break of a line is deliberate: the next word would have fitted."""
     if ends_in_hyphen(above.text) or line.text[:1].islower():
         return False
-    word = first_word(line.text)
     letter = line.box.width / max(1, len(line.text))
-    return right - above.box.right > letter * (len(word) + 2)
+    return right - above.box.right > letter * (len(first_word(line.text)) + 2)
 
 
 def _verbatim(lines: Sequence[Line]) -> str:
@@ -355,9 +353,7 @@ def _verbatim(lines: Sequence[Line]) -> str:
 
 def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
     """Set the depth of list items in a row by their indentation."""
-    levelled: list[Region] = []
-    edges: list[float] = []
-    last = 0.0
+    levelled, edges, last = list[Region](), list[float](), 0.0
     for region in found:
         if region.kind != "list_item" or region.box.top < last:
             edges = []

@@ -254,9 +254,7 @@ def _pieces(cell: Cell | None) -> Iterator[tuple[str, str]]:
     for start, end, url in sorted(cell.marks):
         target = address(url)
         if target and start >= place:
-            if place < start:
-                yield cell.text[place:start], ""
+            yield cell.text[place:start], ""
             yield cell.text[start:end], target
             place = end
-    if place < len(cell.text):
-        yield cell.text[place:], ""
+    yield cell.text[place:], ""
