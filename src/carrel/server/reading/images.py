@@ -24,7 +24,14 @@ def _drop_images(page: Page, left_out: Iterable[PageImage]) -> Page:
     names = {image.id for image in left_out}
     scores, markdown = page.confidence_scores, page.markdown
     for name in names:
-        start, end = _paragraph(markdown, f"![{name}]({name})")
+        shown = f"![{name}]({name})"
+        start = markdown.index(shown)
+        end = start + len(shown)
+        # The blank line after it goes with it, or the one before the last.
+        if markdown.startswith(_APART, end):
+            end += len(_APART)
+        else:
+            start = len(markdown[:start].removesuffix(_APART))
         markdown = markdown[:start] + markdown[end:]
         scores = _move_scores(scores, end, end - start)
     return page.model_copy(
@@ -35,15 +42,6 @@ def _drop_images(page: Page, left_out: Iterable[PageImage]) -> Page:
             "confidence_scores": scores,
         }
     )
-
-
-def _paragraph(markdown: str, text: str) -> tuple[int, int]:
-    """Start and end of a paragraph, with the blank line that separates it from the next."""
-    start = markdown.index(text)
-    end = start + len(text)
-    if markdown.startswith(_APART, end):
-        return start, end + len(_APART)
-    return len(markdown[:start].removesuffix(_APART)), end
 
 
 def _move_scores(scores: PageScores | None, place: int, by: int) -> PageScores | None:

@@ -176,3 +176,20 @@ def test_a_table_in_the_frame_of_a_form_is_found_by_its_own_rules() -> None:
     (table,) = find_tables(PageReading(pieces, view), rules, range(len(pieces)), ())
     assert table.table is not None and table.structure == 0.995
     assert [cell.text for cell in table.table.cells] == ["Item", "Number", "A", "12"]
+
+
+def test_boxes_below_each_other_with_other_columns_are_tables_of_their_own() -> None:
+    items = [[("Item", 5, 30), ("Price", 210, 240)], [("Desk", 5, 30), ("1300", 210, 240)]]
+    sums = [[("Base", 5, 30), ("Tax", 110, 140)], [("1300", 5, 30), ("254", 110, 140)]]
+    pieces, view = page([*items, *sums])
+    view.roles[:, ROLES.index("cell")] = 1
+    frame = [Rule(False, at, -5, 75) for at in (0, 300)]
+    across = [Rule(True, at, 0, 300) for at in (-5, 15, 35, 55, 75)]
+    columns = [Rule(False, 200, -5, 35), Rule(False, 100, 35, 75)]
+    reading = PageReading(pieces, view)
+    found = find_tables(reading, [*frame, *across, *columns], range(len(pieces)), ())
+    texts = [[cell.text for cell in region.table.cells] for region in found if region.table]
+    assert texts == [["Item", "Price", "Desk", "1300"], ["Base", "Tax", "1300", "254"]]
+    # Those that begin at a column above are of one table.
+    shared = [*columns, Rule(False, 200, 35, 75)]
+    assert len(find_tables(reading, [*frame, *across, *shared], range(len(pieces)), ())) == 1

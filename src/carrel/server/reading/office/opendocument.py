@@ -15,6 +15,7 @@ _TAGS = {
     "line-break": "br", "table": "table", "table-row": "tr", "table-cell": "td", "frame": "div",
     "text-box": "div", "section": "div", "image": "img",
 }  # fmt: skip
+_SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 _LEFT_OUT = frozenset([
     "annotation", "tracked-changes", "forms", "sequence-decls", "covered-table-cell",
     "table-column", "notes", "object-ole", "settings",
@@ -30,17 +31,13 @@ def open_document_pages(data: bytes) -> list[list[Part]]:
         raise UnreadableDocument("This document is damaged: its content is missing or ends early.")
     bodies = [*root.iter(f"{{{_SPACE}:drawing:1.0}}page")]
     bodies = bodies or [*root.iter(f"{{{_SPACE}:office:1.0}}text")][:1]
-    numbered = _numbered_lists(root)
-    return [_Page(data, numbered).parts(body) for body in bodies]
-
-
-def _numbered_lists(root: Any) -> frozenset[str]:
-    """Return the names of the list styles whose first level is numbered."""
-    return frozenset(
+    # Their first level is numbered.
+    numbered = frozenset(
         attribute(style, "name")
         for style in root.iter("{*}list-style")
         if len(style) and name_of(style[0]) == "list-level-style-number"
     )
+    return [_Page(data, numbered).parts(body) for body in bodies]
 
 
 class _Page:
@@ -75,7 +72,9 @@ class _Page:
         else:
             if tag := self._tag(element, name):
                 into = etree.SubElement(into, tag)
-                _add_attributes(element, into)
+                names = {**_SPANS, "href": "src" if tag == "img" else "href"}
+                known = ((made, attribute(element, name)) for name, made in names.items())
+                into.attrib.update({name: value for name, value in known if value})
             self._add_children(element, into, depth + 1)
 
     def _tag(self, element: Any, name: str) -> str | None:
@@ -94,14 +93,6 @@ class _Page:
         note = etree.SubElement(self._notes, "li", id=f"footnote-{number}")
         for body in element.iterfind("{*}note-body"):
             self._add_children(body, note, depth + 1)
-
-
-def _add_attributes(element: Any, made: Any) -> None:
-    target = "src" if made.tag == "img" else "href"
-    spans = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
-    for name, html_name in {**spans, "href": target}.items():
-        if value := attribute(element, name):
-            made.set(html_name, value)
 
 
 def _add_text(into: Any, text: str | None) -> None:

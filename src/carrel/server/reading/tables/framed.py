@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -18,6 +18,8 @@ _COVER = 0.6
 """Smallest fraction of a cell's side that must be drawn to close it."""
 _FEWEST = 3
 """Fewest rules of a table with an open side."""
+_MOST_BOXES = 3
+"""Most boxes below each other that are tables: in a form, each row has its own columns."""
 _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
 _FILLED = 0.2
@@ -53,7 +55,8 @@ def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
     """
     touch = max(_TOUCH, double)
     found = []
-    for group in _crossing([rule for rule in rules if not rule.faint]):
+    groups = _crossing([rule for rule in rules if not rule.faint])
+    for group in chain.from_iterable(map(_boxes, groups)):
         across = [rule for rule in group if rule.across]
         down = [rule for rule in group if not rule.across]
         ys = _places([rule.at for rule in across] + _overhang(down, across), touch)
@@ -73,6 +76,29 @@ def _crossing(rules: Sequence[Rule]) -> list[list[Rule]]:
     pairs = np.argwhere(reach & reach.T & (across[:, None] > across)).tolist()
     groups = Sets(len(rules), pairs).groups(range(len(rules)))
     return [[rules[number] for number in group] for group in groups]
+
+
+def _boxes(rules: list[Rule]) -> list[list[Rule]]:
+    """Cut rules into boxes below each other: where one across all ends every column above it."""
+    left, top, right, bottom = Box.around(rule.box for rule in rules)
+    levels = sorted(r.at for r in rules if r.across and r.end - r.start > right - left - _TOUCH)
+    down = [rule for rule in rules if not rule.across]
+    cuts, before = list[float](), list[float]()
+    for high, low in pairwise(levels):
+        within = (r.at for r in down if min(r.end, low) - max(r.start, high) > _TOUCH)
+        columns = [at for at in within if left + _TOUCH < at < right - _TOUCH]
+        if columns and before and not any(abs(a - b) < _TOUCH for a in columns for b in before):
+            cuts.append(high)
+            before = []
+        before += columns
+    if not 0 < len(cuts) < _MOST_BOXES:
+        return [rules]
+    found = []
+    for high, low in pairwise([top, *cuts, bottom]):
+        sides = (r._replace(start=max(r.start, high), end=min(r.end, low)) for r in down)
+        across = (r for r in rules if r.across and high - _TOUCH < r.at < low + _TOUCH)
+        found.append([*across, *(r for r in sides if r.end - r.start > _TOUCH)])
+    return found
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:

@@ -26,7 +26,6 @@ p[style-name='Subtitle'] => h2:fresh
 p[style-name='Quote'] => blockquote:fresh
 p[style-name='Intense Quote'] => blockquote:fresh
 p[style-name='Caption'] => figcaption:fresh
-p[style-name='caption'] => figcaption:fresh
 p[style-name='HTML Preformatted'] => pre:separator('\\n')
 p[style-name='Code'] => pre:separator('\\n')
 r[style-name='HTML Code'] => code
@@ -57,7 +56,8 @@ def word_pages(data: bytes) -> list[list[Part]]:
     pages = [parse_html(page) for page in _PAGE.split(result.value)]
     there = [page for page in pages if page is not None]
     _number_items(there, list(item_numbers(data)))
-    _make_notes_of_comments(there, _authors(data))
+    comments = parse_member(data, "word/comments.xml")
+    _make_notes_of_comments(there, {attribute(c, "id"): attribute(c, "author") for c in comments})
     read = [[] if page is None else parts_of_tree(page, pictures.get) for page in pages]
     heads = running_heads(data)
     return [
@@ -72,14 +72,8 @@ def _head(kind: BlockType, text: str) -> list[Part]:
     return [text_part(kind, escaped(text))] if text else []
 
 
-def _authors(data: bytes) -> dict[str, str]:
-    """Return the author of each comment, by its id."""
-    comments = parse_member(data, "word/comments.xml")
-    return {attribute(each, "id"): attribute(each, "author") for each in comments}
-
-
 def _make_notes_of_comments(pages: list[Any], authors: dict[str, str]) -> None:
-    """Turn mammoth's list of comments into notes that follow the document's own."""
+    """Turn mammoth's list of comments into notes after the document's own; `authors` go by id."""
     items = (item for page in pages for item in page.iter("li"))
     number = sum(NOTE.fullmatch(item.get("id") or "") is not None for item in items)
     numbers: dict[str, int] = {}
