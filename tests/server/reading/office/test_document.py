@@ -12,7 +12,7 @@ from PIL import Image
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
-from pptx.util import Inches
+from pptx.util import Inches, Pt
 
 from carrel.wire.ocr import Page
 from server.reading.conftest import Read
@@ -256,6 +256,22 @@ async def test_slides_have_the_lists_that_their_bullets_make(tmp_path: Path, rea
     )
     types = ["list", "text", "list", "list", "text", "list", "list", "list", "text", "list"]
     assert _types(page) == types
+
+
+async def test_text_boxes_make_a_slide_with_a_title_and_typed_lists(
+    tmp_path: Path, read: Read
+) -> None:
+    deck = Presentation()
+    for size in (26, 14):
+        slide = deck.slides.add_slide(deck.slide_layouts[6])
+        title, items = (slide.shapes.add_textbox(0, Inches(top), 9, 9) for top in (1, 2))
+        _write(title, ("Purpose", 0, ""))
+        title.text_frame.paragraphs[0].runs[0].font.size = Pt(size)
+        _write(items, ("•  One", 0, ""), ("–  inner", 1, ""), ("-5 degrees", 0, ""))
+    deck.save(str(tmp_path / "a.pptx"))
+    titled, plain = (await read(tmp_path / "a.pptx")).pages
+    assert titled.markdown == "# Purpose\n\n- One\n  - inner\n\n-5 degrees"
+    assert plain.markdown == titled.markdown[2:]
 
 
 async def test_charts_of_slides_are_read_with_their_numbers(tmp_path: Path, read: Read) -> None:

@@ -31,7 +31,13 @@ def _message(message: EmailMessage, level: int) -> list[Part]:
     names = (_plain(part.get_filename()) for part in message.iter_attachments())
     head += [("Attached", name) for name in names if name]
     if head:
-        parts.append(_list(head))
+        listed = ScoredText()
+        for name, value in head:
+            listed.syntax("\n- **" if listed.length else "- **")
+            listed.content(f"{name}:", ())
+            listed.syntax("** ")
+            listed.content(escaped(value, line_start=False), ())
+        parts.append(Part("list", listed))
     parts += _body(message)
     if level < _DEPTH:
         for attached in message.iter_attachments():
@@ -43,16 +49,6 @@ def _message(message: EmailMessage, level: int) -> list[Part]:
 
 def _plain(value: object) -> str:
     return " ".join(str(value or "").split())
-
-
-def _list(head: list[tuple[str, str]]) -> Part:
-    text = ScoredText()
-    for name, value in head:
-        text.syntax("\n- **" if text.length else "- **")
-        text.content(f"{name}:", ())
-        text.syntax("** ")
-        text.content(escaped(value, line_start=False), ())
-    return Part("list", text)
 
 
 def _body(message: EmailMessage) -> list[Part]:

@@ -2,7 +2,8 @@
 
 import io
 import logging
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, zip_longest
 from typing import Any
@@ -13,9 +14,10 @@ from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.group import GroupShape
 
 from carrel.server.reading.markdown.inline import address, escaped
-from carrel.server.reading.office.archive import parse_xml
+from carrel.server.reading.office.archive import parse_xml, whole_number
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.office.web.html import parts_of_tree
+from carrel.server.reading.page.lines import BULLETS
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 
 log = logging.getLogger(__name__)
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER)
 _BULLET = "*[self::a:buNone | self::a:buChar | self::a:buBlip | self::a:buAutoNum]"
+_TYPED = re.compile(rf"[{BULLETS}]\s*|[-–]\s+")
 _MAX_DEPTH = 20
 _MAX_CATEGORIES = 10_000
 """Most rows of a chart's data; more are measurements, not read one by one."""
@@ -30,46 +33,55 @@ _MAX_CATEGORIES = 10_000
 
 def slide_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of every slide: its title, the rest from the top, the speaker's notes."""
-    slides = list(_slides(Presentation(io.BytesIO(data))))
-    return [
-        [*_shapes(_sort_shapes(slide.shapes), 0), *_notes(slide), *_comments(slide.part)]
-        for slide in slides
-    ]
-
-
-def _slides(presentation: Any) -> Iterator[Any]:
-    """Yield the slides, skipping missing ones."""
-    # `presentation.slides` fails as a whole where one is missing.
+    presentation = Presentation(io.BytesIO(data))
     entries = presentation._element.sldIdLst
+    found = []
+    # `presentation.slides` fails as a whole where one is missing.
     for number, entry in enumerate(() if entries is None else entries, 1):
         try:
-            yield presentation.part.related_slide(entry.rId)
+            slide = presentation.part.related_slide(entry.rId)
         except KeyError:
             log.warning("slide %d of a presentation is missing in its file", number)
+            continue
+        shapes = _sort_shapes(slide.shapes)
+        parts = _shapes(shapes, 0, _title(shapes))
+        found.append([*parts, *_notes(slide), *_comments(slide.part)])
+    return found
 
 
 def _sort_shapes(shapes: Iterable[Any]) -> list[Any]:
-    """Sort titles first, then by position; a shape without one counts as at 0."""
-    return sorted(shapes, key=lambda shape: (not _is_title(shape), shape.top or 0, shape.left or 0))
+    """Sort titles first, then by position, 0 where it has none; furniture is left out."""
+    shown = (shape for shape in shapes if not _holds_place(shape, _FURNITURE))
+    return sorted(shown, key=lambda s: (not _holds_place(s, _TITLES), s.top or 0, s.left or 0))
 
 
-def _is_title(shape: Any) -> bool:
-    return shape.is_placeholder and shape.placeholder_format.type in _TITLES
+def _holds_place(shape: Any, kinds: Sequence[Any]) -> bool:
+    return shape.is_placeholder and shape.placeholder_format.type in kinds
 
 
-def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Part]:
+def _title(shapes: Iterable[Any]) -> Any:
+    """Return the title among text boxes: a first line in larger type than the others."""
+    texts = [shape for shape in shapes if shape._element.xpath(".//a:t")]
+    found = (text._element.xpath(".//a:rPr/@sz") for text in texts)
+    # In hundredths of a point; 18 points where none is said.
+    sizes = [max((whole_number(size, 0) for size in each), default=1800) for each in found]
+    placed = any(shape.is_placeholder for shape in texts)
+    if placed or len(texts) < 2 or sizes[0] <= max(sizes[1:]):
+        return None
+    return texts[0] if len(texts[0]._element.xpath("p:txBody/a:p")) == 1 else None
+
+
+def _shapes(shapes: Iterable[Any], depth: int, title: Any = None) -> Iterator[Part]:
     for shape in shapes:
-        if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
-            continue
         try:
-            yield from list(_shape(shape, depth))
+            yield from list(_shape(shape, depth, shape is title or _holds_place(shape, _TITLES)))
         except Exception:
             # python-pptx raises anything for a part that is missing, damaged or new to it.
             log.warning("a shape of a slide cannot be read", exc_info=True)
             yield text_part("text", "", "*[a shape that cannot be read]*")
 
 
-def _shape(shape: Any, depth: int) -> Iterator[Part]:
+def _shape(shape: Any, depth: int, is_title: bool) -> Iterator[Part]:
     if isinstance(shape, GroupShape):
         if depth < _MAX_DEPTH:
             yield from _shapes(_sort_shapes(shape.shapes), depth + 1)
@@ -79,7 +91,7 @@ def _shape(shape: Any, depth: int) -> Iterator[Part]:
     elif getattr(shape, "has_chart", False):
         yield from _chart(shape.chart)
     elif shape.has_text_frame:
-        yield from _paragraphs(shape)
+        yield from _paragraphs(shape, is_title)
     elif (picture := _picture(shape)) is not None:
         yield Part("image", picture=picture)
 
@@ -130,17 +142,19 @@ def _picture(shape: Any) -> bytes | None:
     return None
 
 
-def _paragraphs(shape: Any) -> Iterator[Part]:
+def _paragraphs(shape: Any, is_title: bool) -> Iterator[Part]:
     """Yield a title, or paragraphs and the lists between them."""
     paragraphs = [p for p in shape.text_frame.paragraphs if p.text.strip()]
-    if _is_title(shape):
+    if is_title:
         if paragraphs:
             yield text_part("title", " ".join(" ".join(p.text.split()) for p in paragraphs), "# ")
         return
     items = {-1: etree.Element("body")}
     for paragraph in paragraphs:
         items = {level: item for level, item in items.items() if level < paragraph.level}
-        above, start = items[max(items)], _list_start(shape, paragraph)
+        above, start, typed = items[max(items)], _list_start(shape, paragraph), 0
+        if start is None and (mark := _TYPED.match(paragraph.text)):
+            start, typed = 0, mark.end()
         if start is None:
             line = etree.SubElement(above, "p")
         else:
@@ -149,7 +163,8 @@ def _paragraphs(shape: Any) -> Iterator[Part]:
                 etree.SubElement(above, kind["class"], kind)
             line = items[paragraph.level] = etree.SubElement(above[-1], "li")
         for words, url in _pieces(paragraph):
-            etree.SubElement(line, "a" if url else "span", href=url).text = words
+            etree.SubElement(line, "a" if url else "span", href=url).text = words[typed:]
+            typed = max(0, typed - len(words))
     yield from parts_of_tree(items[-1], lambda _: None)
 
 

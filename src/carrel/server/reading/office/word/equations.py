@@ -61,16 +61,12 @@ def _wrap_in_runs(content: bytes) -> bytes:
         styles = () if before is None else before.iter("{*}rStyle")
         apart = " " if any(attribute(style, "val") == STYLE for style in styles) else ""
         shown = " ".join(f"{sign}{text}{sign}" for text in texts if text)
-        parent.replace(equation, _run(apart + shown))
+        run = etree.Element(f"{{{_WORD}}}r")
+        style = etree.SubElement(etree.SubElement(run, f"{{{_WORD}}}rPr"), f"{{{_WORD}}}rStyle")
+        style.set(f"{{{_WORD}}}val", STYLE)
+        etree.SubElement(run, f"{{{_WORD}}}t").text = apart + shown
+        parent.replace(equation, run)
     return bytes(etree.tostring(root))
-
-
-def _run(text: str) -> Any:
-    run = etree.Element(f"{{{_WORD}}}r")
-    style = etree.SubElement(etree.SubElement(run, f"{{{_WORD}}}rPr"), f"{{{_WORD}}}rStyle")
-    style.set(f"{{{_WORD}}}val", STYLE)
-    etree.SubElement(run, f"{{{_WORD}}}t").text = text
-    return run
 
 
 def _content(element: Any, depth: int) -> str:
