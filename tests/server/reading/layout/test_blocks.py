@@ -98,3 +98,23 @@ def test_a_mostly_empty_table_in_a_picture_is_of_a_screen(
     found = PageParts(PageFrame(WIDTH, HEIGHT), [written], read, figures=[Box(140, 190, 420, 280)])
     regions = page_layout(found).regions
     assert [region.kind for region in regions if region.text != "Save"] == kinds
+
+
+@pytest.mark.parametrize(("structure", "kinds"), [(0.995, ["table"]), (0.9, ["figure", "aside"])])
+def test_a_table_of_hardly_any_text_is_a_drawing_unless_rules_frame_its_cells(
+    monkeypatch: pytest.MonkeyPatch, structure: float, kinds: list[str]
+) -> None:
+    texts = ["TX+", "BRN", "RJ-45", "GND"]
+    labels = [line(text, 100 + 60 * number, 80 + 90 * number) for number, text in enumerate(texts)]
+
+    def find_tables(page: PageReading, *_: object) -> list[Region]:
+        rows = [["" for _ in range(5)] for _ in range(4)]
+        for number, text in enumerate(texts):
+            rows[number][number] = text
+        held, table = tuple(page.pieces), Table.of_rows(rows)
+        box = Box.around(piece.box for piece in held)
+        return [Region("table", box, table=table, lines=held, structure=structure)]
+
+    monkeypatch.setattr(blocks, "find_tables", find_tables)
+    regions = page_layout(PageParts(PageFrame(WIDTH, HEIGHT), lines=labels)).regions
+    assert [region.kind for region in regions] == kinds

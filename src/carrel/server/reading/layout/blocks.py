@@ -36,12 +36,14 @@ from carrel.server.reading.page_model.network import look
 from carrel.server.reading.page_model.pieces import UPRIGHT, mirrored_rows, page_pieces
 from carrel.server.reading.page_model.tags import TaggedText, with_tags
 from carrel.server.reading.tables.decode import PageReading
-from carrel.server.reading.tables.find import find_tables
+from carrel.server.reading.tables.find import FRAMED, find_tables
 
 NO_EVIDENCE = Evidence()
 _LIKELY = 0.5
 _AGREED = 0.15
 """Least likelihood at which text that other pages repeat at their edge is a running head."""
+_SCREEN, _SKETCH = 0.5, 0.22
+"""Least filled part of a table: on a screen, and else, where labels of a drawing fill less."""
 _WIDE = 0.9
 """Least width of a scan in a page, as a part of the page's."""
 _FIGURE = re.compile(r"\W*(\d[\W\d]*\w{0,4})?$")
@@ -177,7 +179,9 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         joined = fenced("diagrams", diagrams, found.rules, page) or []
         apart = set(range(len(loose))).difference(*(page.inside(each.box) for each in joined))
         tables = fenced("tables", find_tables, page, found.rules, apart, found.drawings) or []
-        tables = [table for table in tables if not _is_part(table, found.inset_pictures, loose)]
+        sketched = [t for t in tables if t.structure != FRAMED and _filled(t) < _SKETCH]
+        joined += [FigurePlace(table.box) for table in sketched]
+        tables = [t for t in tables if not (t in sketched or _is_part(t, found, loose))]
         held = {id(line) for table in tables for line in table.lines}
         loose = [line for line in loose if id(line) not in held]
         figures = fenced("figures", _find_figures, found, joined, tables, loose, turned, page)
@@ -227,14 +231,19 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
     return heads
 
 
-def _is_part(table: Region, pictures: Iterable[Box], lines: Sequence[Line]) -> bool:
+def _is_part(table: Region, found: PageParts, lines: Sequence[Line]) -> bool:
     """Return whether a picture shows more than a table read in it, or a form on a screen."""
     held = {id(line) for line in table.lines}
-    around = [box for box in pictures if _read_in(box, table.lines)]
+    around = [box for box in found.inset_pictures if _read_in(box, table.lines)]
     beside = [line for box in around for line in _read_in(box, lines) if id(line) not in held]
-    cells = table.table.cells if around and table.table else ()
-    empty = 2 * sum(not cell.text for cell in cells) > len(cells)
+    empty = bool(around) and _filled(table) < _SCREEN
     return empty or (2 * len(beside) > len(held) and not are_prose(beside))
+
+
+def _filled(region: Region) -> float:
+    """Return which part of a table's cells have text."""
+    texts = [cell.text for cell in region.table.cells] if region.table else []
+    return sum(map(bool, texts)) / max(1, len(texts))
 
 
 def _read_in(picture: Box, lines: Iterable[Line]) -> list[Line]:
@@ -251,11 +260,9 @@ def _find_figures(
     page: PageReading,
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """Return the figures outside tables with their labels, and the other lines."""
-    places = [
-        *joined,
-        *(FigurePlace(box) for box in found.drawings),
-        *(FigurePlace(box, picture=True) for box in found.figures),
-    ]
+    drawn = [box for box in found.drawings if not any(j.box.contains(box, 0) for j in joined)]
+    pictured = (FigurePlace(box, picture=True) for box in found.figures)
+    places = [*joined, *map(FigurePlace, drawn), *pictured]
     places = [place for place in places if not any(place.box.meets(table.box) for table in tables)]
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))

@@ -96,9 +96,7 @@ class _Page:
 
 
 def _add_text(into: Any, text: str | None) -> None:
-    if not text:
-        return
     if len(into):
-        into[-1].tail = (into[-1].tail or "") + text
+        into[-1].tail = (into[-1].tail or "") + (text or "")
     else:
-        into.text = (into.text or "") + text
+        into.text = (into.text or "") + (text or "")

@@ -229,7 +229,12 @@ def _comments(part: Any) -> Iterator[Part]:
     for relation in part.rels.values():
         if relation.is_external or not relation.reltype.endswith("/relationships/comments"):
             continue
-        authors = _authors(part.package)
+        authors = {
+            str(author.get("id")): author.get("name", "")
+            for each in part.package.iter_parts()
+            if str(each.partname).rpartition("/")[2] in ("commentAuthors.xml", "authors.xml")
+            for author in parse_xml(each.blob)
+        }
         root = parse_xml(relation.target_part.blob)
         for comment in root.iter("{*}cm", "{*}reply"):
             # The old kind has the text itself, the new one paragraphs, as shapes have.
@@ -239,13 +244,3 @@ def _comments(part: Any) -> Iterator[Part]:
             name = authors.get(comment.get("authorId") or "", "Comment")
             if text := " ".join(words.split()):
                 yield text_part("aside_text", escaped(f"{name}: {text}"), "> ")
-
-
-def _authors(package: Any) -> dict[str, str]:
-    """Return the names of the authors of comments, by id."""
-    return {
-        str(author.get("id")): author.get("name", "")
-        for part in package.iter_parts()
-        if str(part.partname).rpartition("/")[2] in ("commentAuthors.xml", "authors.xml")
-        for author in parse_xml(part.blob)
-    }

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate, groupby, pairwise, product
@@ -233,10 +233,6 @@ class _Column:
         below = [other for other in self.cells if cell.last < other.first < heads]
         return _Column(below or self.cells).span
 
-    def texts(self, start: int) -> Iterator[str]:
-        """Yield the texts of its cells below the first rows."""
-        return (cell.text for cell in self.cells if cell.first >= start)
-
     def is_head(self, rows: int) -> bool:
         """Return whether it has cells in the first rows only."""
         return all(cell.last < rows for cell in self.cells)
@@ -361,7 +357,8 @@ class _Decoder:
             last = found[-1] if found else column
             first = min(last.rows.keys() & column.rows, default=-1)
             above = first < 0 and last.is_head(heads) != column.is_head(heads)
-            signs, amounts = last.texts(self._marked), column.texts(self._marked)
+            signs = (cell.text for cell in last.cells if cell.first >= self._marked)
+            amounts = (cell.text for cell in column.cells if cell.first >= self._marked)
             beside = all(map(_SIGN.fullmatch, signs)) and any(map(NUMBER.search, amounts))
             if found and (above or (first >= self._marked and beside)):
                 last.join(column)

@@ -14,7 +14,7 @@ from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import NUMBER, PageReading, decode_table, table_pieces
 from carrel.server.reading.tables.framed import framed_table, grids
 
-_FRAMED = 0.995
+FRAMED = 0.995
 """The share of cells framed by rules side by side that are neighbours."""
 _DOUBLE = 0.6
 """Rules closer than this part of a line's height are one, drawn as two."""
@@ -57,7 +57,7 @@ def find_tables(
         table = exact or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
             box = grid.box if len(inside) == len(page.inside(grid.box)) else None
-            found.append((inside, table, box, _FRAMED if exact else None))
+            found.append((inside, table, box, FRAMED if exact else None))
             taken.update(inside)
     for members in table_pieces(page, charts) if found else ():
         parts = [part for part in found if 2 * len({*part[0]} & {*members}) > len(part[0])]

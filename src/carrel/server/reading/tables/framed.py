@@ -55,8 +55,7 @@ def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
     """
     touch = max(_TOUCH, double)
     found = []
-    groups = _crossing([rule for rule in rules if not rule.faint])
-    for group in chain.from_iterable(map(_boxes, groups)):
+    for group in chain.from_iterable(map(_boxes, _crossing([r for r in rules if not r.faint]))):
         across = [rule for rule in group if rule.across]
         down = [rule for rule in group if not rule.across]
         ys = _places([rule.at for rule in across] + _overhang(down, across), touch)

@@ -161,15 +161,11 @@ class Inline:
     def _picture(self, element: Any) -> None:
         source = (element.get("src") or "").strip()
         inside = _DATA.match(source)
-        data = _decode(source[inside.end() :]) if inside else self._find(source)
+        data = None
+        with suppress(binascii.Error):
+            data = base64.b64decode(source[inside.end() :]) if inside else self._find(source)
         target = address(source)
         if data:
             self.pictures.append(data)
         elif target:
             self._syntax(f"![{escaped(element.get('alt') or '', line_start=False)}]({target})")
-
-
-def _decode(data: str) -> bytes | None:
-    with suppress(binascii.Error):
-        return base64.b64decode(data)
-    return None
