@@ -104,6 +104,27 @@ async def test_a_scan_of_a_drawing_under_a_stamp_of_text_is_read(
     assert page_read.markdown.count("Copied for the archive in 2003") == 1
 
 
+async def test_the_text_of_another_ocr_over_the_strips_of_a_scan_is_not_trusted(
+    tmp_path: Path, read: Read
+) -> None:
+    (scan,) = page_pictures(digital_pdf(tmp_path / "source.pdf", pages=1))
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    step = scan.height / 20
+    for number in range(20):
+        strip = scan.crop((0, round(number * step), scan.width, round((number + 1) * step)))
+        strip.save(tmp_path / f"{number}.png")
+        canvas.drawImage(str(tmp_path / f"{number}.png"), 0, 842 * (19 - number) / 20, 595, 42.1)
+    hidden = canvas.beginText(72, 700)
+    hidden.setFont("Helvetica", 12)
+    hidden.setTextRenderMode(3)
+    hidden.textOut("Whlsper ncar tbe stairs, and kecp tlie doors cIosed at nigbt")
+    canvas.drawText(hidden)
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert TEXT in page.markdown
+    assert "kecp" not in page.markdown
+
+
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tiff", "webp", "bmp", "gif"])
 async def test_every_kind_of_picture(tmp_path: Path, read: Read, suffix: str) -> None:
     path = picture(tmp_path / f"a.{suffix}")

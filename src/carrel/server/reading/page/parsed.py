@@ -64,6 +64,7 @@ class ParsedPage:
     `items` is empty where the text layer cannot be trusted; `comments` are those of readers.
     `needs_ocr`: something is drawn without text for it. `drawn`: outlines may hold more text.
     `unread` are the lines in fonts without letters. `doubtful`: it may show more than its text.
+    `covered`: its text may be another OCR's, over the strips of a scan.
     """
 
     index: int
@@ -80,3 +81,4 @@ class ParsedPage:
     drawn: bool = False
     unread: list[Box] = field(default_factory=list)
     doubtful: bool = False
+    covered: bool = False

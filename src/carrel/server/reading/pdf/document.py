@@ -31,7 +31,7 @@ from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, figures_of, finest_picture
 from carrel.server.reading.pdf.structure import tagged_parts
-from carrel.server.reading.pdf.text_layer import correct_items
+from carrel.server.reading.pdf.text_layer import correct_items, is_invisible
 from carrel.server.reading.scans.recognition import (
     Look,
     recognise_line,
@@ -98,7 +98,8 @@ class PDF(AbstractContextManager["PDF"]):
             allow_cpu(2 * _SECONDS_PER_PAGE * PAGES)
             found = {page.index: page for page in self._ahead.take(batch)}
             doubtful = [index for index, page in found.items() if self._is_doubtful(index, page)]
-            found |= {page.index: page for page in self._ahead.look(doubtful)}
+            asked = self._ahead.look(doubtful)
+            found |= {p.index: fenced("hidden text", self._seen, p) or p for p in asked}
             if not found and all(fenced("page", self._finest, index) is None for index in batch):
                 raise UnreadableDocument(_DAMAGED)
             if self._evidence is None:
@@ -124,6 +125,16 @@ class PDF(AbstractContextManager["PDF"]):
         looked_at = ((index, self._looked_at[index]) for index in first if index in self._looked_at)
         seen = (fenced("first page", part.as_first_page, index) for index, part in looked_at)
         return fenced("evidence", evidence_of, [*filter(None, seen)], outline) or NO_EVIDENCE
+
+    def _seen(self, parsed: ParsedPage) -> ParsedPage:
+        """Return a page without a text that is invisible: another OCR wrote it over a scan."""
+        if not parsed.covered:
+            return parsed
+        with closing(self._document[parsed.index]) as page, closing(page.get_textpage()) as text:
+            numbers = range(text.count_chars())
+            # What PDFium adds between words has no looks.
+            hidden = 2 * sum(is_invisible(text, number) for number in numbers) > len(numbers)
+        return replace(parsed, items=[], trusted=False, needs_ocr=True) if hidden else parsed
 
     def _look_at(self, pages: Iterable[ParsedPage]) -> None:
         """Look at pages, without what OCR would read, and keep what is found until it is read."""

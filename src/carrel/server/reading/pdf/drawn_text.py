@@ -37,7 +37,7 @@ _PITCH = 3.0
 _MOSTLY = 0.5
 """Smallest fraction of ink on lines of text in a picture of text."""
 _SCAN, _PAPER = 0.8, 200
-"""Smallest fraction of the page that a scan covers, and grey of most of it: all of it is read."""
+"""Smallest fraction of the page that a scan with little text covers, and grey of most of it."""
 _WINDOW, _CONTRAST = 31, 24
 """Pixels of the surrounding window, and greys by which ink is darker or lighter than it."""
 
@@ -66,7 +66,7 @@ def drawn_text(
         lines += _lines(ink)
     whole = _SCAN * width * len(grey) / scale
     scans = [box for box in pictures if box.width * box.height > whole]
-    if scans and lines and np.median(grey) > _PAPER:
+    if scans and len(lines) >= max(1, len(blanks)) and np.median(grey) > _PAPER:
         return scans
     blocks = [Box(*(edge / scale for edge in block)) for block in _blocks(lines)]
     # Text outside pictures is drawn as outlines.

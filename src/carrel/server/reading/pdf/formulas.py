@@ -63,11 +63,8 @@ def with_display_formulas(
         return kept, other_lines
     prose = [item.box for item in _prose(items)]
     known = [*prose, *(item.box for item in items if _is_number(item))]
-    glyphs = [
-        glyph
-        for glyph in _glyphs(text_page, space)
-        if not any(box.holds_centre(glyph.box) for box in known)
-    ]
+    glyphs = list(_glyphs(text_page, space))
+    glyphs = [glyph for glyph in glyphs if not any(b.holds_centre(glyph.box) for b in known)]
     bars = list(_bars(page, space))
     large = [glyph.box for glyph in glyphs if glyph.is_extension]
     seeds = [item.box for item in items if not item.rotation and _is_math(item)]
@@ -126,18 +123,15 @@ def _is_math(item: TextItem) -> bool:
 
 def _prose(items: Sequence[TextItem]) -> list[TextItem]:
     """Return the pieces of lines of prose, with the formulas in them."""
-    found: list[TextItem] = []
     lines: list[list[TextItem]] = []
     for item in sorted(items, key=lambda item: item.x):
-        beside = [line for line in lines if _shares_line(item.box, line[-1].box)]
-        if beside:
-            beside[0].append(item)
-        else:
-            lines.append([item])
-    for line in lines:
-        whole = sum(map(_words, line)) >= _PROSE_LINE
-        found += [item for item in line if whole or _words(item) >= _PROSE]
-    return found
+        line = next((line for line in lines if _shares_line(item.box, line[-1].box)), [])
+        if not line:
+            lines.append(line)
+        line.append(item)
+    fewest = (_PROSE if sum(map(_words, line)) < _PROSE_LINE else 0 for line in lines)
+    texts = zip(lines, fewest, strict=True)
+    return [item for line, least in texts for item in line if _words(item) >= least]
 
 
 def _words(item: TextItem) -> int:

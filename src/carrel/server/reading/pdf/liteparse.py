@@ -88,10 +88,11 @@ def _page(page: Any, asked: bool) -> ParsedPage:
             garbage, items, text = False, sound, rest
             boxes = (item.box for item in broken)
             unread = join_boxes(boxes, lambda one, other: one.shared_height(other) > 0)
-    doubted = _OF_OTHER_OCR in reasons and (
+    covered = asked and page.complexity.image_coverage > _WHOLE
+    doubted = (covered or _OF_OTHER_OCR in reasons) and (
         2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
     )
-    trusted = not (garbage or doubted)
+    trusted = not (garbage or (doubted and _OF_OTHER_OCR in reasons))
     said = trusted and bool(text.strip())
     marked = fenced("marks", unmarked, strokes, shapes, (item.box for item in items))
     strokes, shapes = marked or (strokes, shapes)
@@ -109,6 +110,7 @@ def _page(page: Any, asked: bool) -> ParsedPage:
         drawn=said and bool(reasons & _WITHOUT_TEXT),
         unread=unread,
         doubtful=not asked and whole.width * whole.height > _WHOLE * size[0] * size[1],
+        covered=doubted and trusted,
     )
 
 

@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple
 
 from bidi.algorithm import get_display
@@ -70,11 +70,8 @@ def with_logical_order(
     lines = [line for line in lines if any(RIGHT_TO_LEFT.search(one.text) for one in line)]
     as_read = sum(map(_has_brackets_as_read, lines)) > 0
     from_right = runs_from_right(item.text for item in items)
-    made = [
-        _item(piece, items, from_right=from_right, as_read=as_read)
-        for line in lines
-        for piece in _pieces(line)
-    ]
+    pieces = chain.from_iterable(map(_pieces, lines))
+    made = [_item(piece, items, from_right=from_right, as_read=as_read) for piece in pieces]
     replaced = [Box.around(letter.box for letter in line) for line in lines]
     kept = [item for item in items if not any(box.holds_centre(item.box) for box in replaced)]
     return [*kept, *made]
@@ -160,16 +157,12 @@ def _pieces(line: Sequence[_Letter]) -> Iterator[list[_Letter]]:
     piece = [line[0]]
     for before, letter in pairwise(line):
         gap = letter.box.left - before.box.right
+        blank = _WIDE if letter.word == before.word else _WORD
+        blank = _BESIDE_BRACKET if _has_bracket(before, letter) else blank
         if gap > _APART * height:
             yield piece
             piece = []
-        elif gap > height * (
-            _BESIDE_BRACKET
-            if _has_bracket(before, letter)
-            else _WIDE
-            if letter.word == before.word
-            else _WORD
-        ):
+        elif gap > blank * height:
             piece.append(letter._replace(text=" "))
         piece.append(letter)
     yield piece
@@ -191,9 +184,8 @@ def _item(
     by_word = groupby(piece, key=lambda letter: letter.text == " ")
     places = [Box.around(one.box for one in word) for is_space, word in by_word if not is_space]
     words = [PlacedWord("", place.left, top, place.width, height) for place in places]
-    return TextItem(
-        text, box.left, top, box.width, height, 0.0, font, size, words[:: -1 if base == "R" else 1]
-    )
+    words = words[::-1] if base == "R" else words
+    return TextItem(text, box.left, top, box.width, height, 0.0, font, size, words)
 
 
 def _read(seen: Sequence[str], base: str, *, as_read: bool) -> str:

@@ -164,7 +164,7 @@ class TextLayer:
             if found[folded] > counts.get(folded, 0)
             and not (len(folded.strip(".")) > _ALONE and folded in whole)
             and not (len(text) > _ALONE and is_unmapped(text))
-            and not self._is_invisible(start)
+            and not is_invisible(self._page, start)
         ]
         page = Box(0, 0, *self._space.layout_size)
         places = [_box_with_scripts(item) for item in items] if unknown else []
@@ -184,9 +184,11 @@ class TextLayer:
                     missing.append(Line(text, box, box.height))
         return missing
 
-    def _is_invisible(self, start: int) -> bool:
-        mode = raw.FPDFTextObj_GetTextRenderMode(raw.FPDFText_GetTextObject(self._page, start))
-        return bool(mode == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
+
+def is_invisible(text_page: Any, number: int) -> bool:
+    """Return whether a character is never drawn."""
+    mode = raw.FPDFTextObj_GetTextRenderMode(raw.FPDFText_GetTextObject(text_page, number))
+    return bool(mode == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def _box_with_scripts(item: TextItem) -> Box:

@@ -55,10 +55,8 @@ def _strokes(
     # Averaged alone, a line of small text would be a rule: its letters have gaps.
     thin = _thin(pixels, points, _DARKER + round(_GRAINS / 2 * grain))
     darker = _DARKER + round(_GRAINS * grain / _AVERAGED**0.5)
-    averaged = (
-        cv2.blur(pixels, size, borderType=cv2.BORDER_REPLICATE)
-        for size in ((_AVERAGED, 1), (1, _AVERAGED))
-    )
+    sizes = ((_AVERAGED, 1), (1, _AVERAGED))
+    averaged = (cv2.blur(pixels, size, borderType=cv2.BORDER_REPLICATE) for size in sizes)
     across, down = (_thin(np.asarray(each, np.uint8), points, darker) for each in averaged)
     return thin & across, (thin & down).T
 
