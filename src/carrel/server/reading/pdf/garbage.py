@@ -45,7 +45,7 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     suspicion stands unless there are enough words to tell, hardly any unmapped glyphs, and letters
     of two scripts at most.
     """
-    unmapped = len(_UNMAPPED.findall(text))
+    unmapped = 0 if text.isprintable() and "\ufffd" not in text else len(_UNMAPPED.findall(text))
     most = _FEW_UNMAPPED if suspected else _MOST_UNMAPPED
     if unmapped > most * (len(text) - text.count(" ")):
         return True

@@ -167,7 +167,6 @@ class TextLayer:
             and not is_invisible(self._page, start)
         ]
         page = Box(0, 0, *self._space.layout_size)
-        places = [_box_with_scripts(item) for item in items] if unknown else []
         missing = []
         for start, row in unknown:
             rects = range(self._page.count_rects(start, len(row)))
@@ -175,8 +174,9 @@ class TextLayer:
             if pieces and _PARTS.fullmatch(row):
                 row, pieces = "…", [Box.around(pieces)]
             for box in pieces:
-                level = (place for place in places if place.shared_height(box) >= 0)
-                there = any(place.holds_centre(box) or box.holds_centre(place) for place in level)
+                near = (i for i in items if abs(i.y - box.top) < box.height + 2 * i.height)
+                places = map(_box_with_scripts, near)
+                there = any(place.holds_centre(box) or box.holds_centre(place) for place in places)
                 if there or not page.holds_centre(box):
                     continue
                 text = row if len(pieces) == 1 else self._text_within(box)

@@ -76,13 +76,13 @@ class PageReading:
         return [piece.box for piece in self.pieces]
 
     @cached_property
-    def _edges(self) -> Floats:
-        return np.array(self.boxes).T
+    def _middles(self) -> Floats:
+        left, top, right, bottom = np.array(self.boxes).T
+        return np.array([left + right, top + bottom])
 
     def inside(self, box: Box) -> list[int]:
         """Return the numbers of the pieces whose middle lies in a box or on its edge."""
-        (left, top, right, bottom), (x0, y0, x1, y1) = self._edges, box
-        x, y = left + right, top + bottom
+        (x, y), (x0, y0, x1, y1) = self._middles, box
         within = (2 * x0 <= x) & (x <= 2 * x1) & (2 * y0 <= y) & (y <= 2 * y1)
         found: list[int] = np.flatnonzero(within).tolist()
         return found
