@@ -166,3 +166,15 @@ def test_signs_in_the_fonts_of_a_typesetter_of_journals(font: str, said: str) ->
         page = document[0]
         items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
     assert [item.text for item in items] == [said]
+
+
+def test_a_glyph_without_a_letter_is_marked_in_a_missing_line() -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written)
+    canvas.setFont("Helvetica", 10)
+    canvas.drawString(72, 700, "The margin (1\x01a) of the error")
+    canvas.save()
+    with pypdfium2.PdfDocument(written.getvalue()) as document:
+        page = document[0]
+        _, missing = correct_items([], page.get_textpage(), PageSpace(page))
+    assert [line.text for line in missing] == ["The margin (1\ufffda) of the error"]

@@ -180,7 +180,7 @@ class TextLayer:
                 if there or not page.holds_centre(box):
                     continue
                 text = row if len(pieces) == 1 else self._text_within(box)
-                if text := " ".join(text.split()):
+                if text := _CONTROL.sub("\ufffd", " ".join(text.split())):
                     missing.append(Line(text, box, box.height))
         return missing
 
