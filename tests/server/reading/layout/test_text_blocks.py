@@ -180,6 +180,30 @@ def test_code_that_ends_an_indented_sentence_stays_in_it() -> None:
     assert [kind for kind, _ in _texts(apart, code)] == ["paragraph", "code"]
 
 
+@pytest.mark.parametrize(
+    ("texts", "seen", "expected"),
+    [
+        (
+            ["Figure 1: A long caption goes", "on in plain type below."],
+            ["caption", "text"],
+            "caption",
+        ),
+        (["• 10-80% of the humidity"], ["heading"], "list_item"),
+    ],
+)
+def test_captions_go_on_and_bullets_begin_items(
+    texts: list[str], seen: list[Role], expected: Role
+) -> None:
+    lines = [_full(text, 100 + 12 * number) for number, text in enumerate(texts)]
+    found = PageParts(PageFrame(595, 842), list(map(item_of, [*lines, *BODY]))).reading
+    assert found is not None
+    roles = found.view.roles.copy()
+    roles[: len(seen)] = np.eye(len(ROLES))[[*map(ROLES.index, seen)]]
+    page = replace(found, view=replace(found.view, roles=roles))
+    (block,) = text_blocks(page, range(len(lines)))
+    assert (block.role, len(block.lines)) == (expected, len(lines))
+
+
 def test_a_caption_is_no_part_of_the_paragraph_above() -> None:
     found = _texts(*BODY, _line("Figure 2: A carrel.", 608), _line("See Figure 2 for it.", 640))
     assert [kind for kind, _ in found] == ["paragraph", "caption", "paragraph"]

@@ -110,7 +110,7 @@ def text_blocks(
             # One of the roles is wrong.
             heading = page.view.role("heading")[[above, below]].mean() > _LIKELY
             roles[above] = roles[below] = "heading" if heading else both[both[0] == "heading"]
-        flowing = {roles[above], roles[below]} <= _FLOWING
+        flowing = roles[below] in _FLOWING and roles[above] in {*_FLOWING, "caption"}
         if flowing and not _BULLET.match(page.pieces[below].text):
             roles[below] = roles[above]
     inside = {n for n in numbers if not page.pieces[n].text.startswith(FORMULA)}
@@ -231,7 +231,7 @@ def _block(
     if role in _FLOWING and _SECTION.fullmatch(whole := block.lines[0].text) and whole.isupper():
         block = replace(block, role="heading" if len(block.lines) == 1 else role)
     # A bullet may be a piece of its own.
-    if role in _PLAIN and _BULLET.match(block.lines[0].text):
+    if role in {*_PLAIN, "heading"} and _BULLET.match(block.lines[0].text):
         block = replace(block, role="list_item")
     salutation = role == "heading" and block.lines[-1].text.endswith(",")
     prose = salutation or (block.is_unmarked and any(number in plain for number in group))
