@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.rules import Rule
@@ -70,14 +71,15 @@ def test_names_beside_rows_of_their_own_are_not_one_cell() -> None:
 YEARS = [[("N", 100, 110), ("%", 150, 160), ("N", 200, 210), ("%", 250, 260)]] * 3
 
 
-def test_numbers_above_each_other_are_of_two_rows() -> None:
-    grid = [[("Cash", 0, 40), ("520", 60, 80), ("7", 100, 120)]]
+@pytest.mark.parametrize("amount", ["520", "€ 99,17", "(5,347 )", "120,- €"])
+def test_numbers_above_each_other_are_of_two_rows(amount: str) -> None:
+    grid = [[("Cash", 0, 40), (amount, 60, 80), ("7", 100, 120)]]
     grid += [[("Bank", 0, 40), ("64", 60, 80), ("9", 100, 120)]]
     pieces, view = page(grid)
     for upper in range(3):
         share(view, "column", upper, upper + 3, 1.0)
         share(view, "row", upper, upper + 3, 0.6)
-    assert rows(pieces, view) == [["Cash", "520", "7"], ["Bank", "64", "9"]]
+    assert rows(pieces, view) == [["Cash", amount, "7"], ["Bank", "64", "9"]]
 
 
 def test_a_few_labels_of_a_drawing_are_no_table() -> None:
@@ -137,6 +139,19 @@ def test_rows_of_a_head_that_share_no_column_are_one() -> None:
     grid = [[("2007", 120, 140)], [("Country", 0, 40)], [("N", 100, 110), ("%", 150, 160)]]
     body = [("Oslo", 0, 30), ("9", 100, 110), ("3", 150, 160)]
     assert spans([*grid, body, body], ())[:2] == ["Country 2007 2007", "- N %"]
+
+
+def test_a_wrapped_label_is_of_the_row_of_its_last_line() -> None:
+    amounts = [(str(number), 60 + 40 * number, 80 + 40 * number) for number in range(4)]
+    grid = [[("Cash", 0, 40), *amounts], [("Payments that are", 0, 40)]]
+    pieces, view = page([*grid, [("based on shares", 0, 40), *amounts]])
+    for number in range(4):
+        share(view, "column", 1 + number, 7 + number, 1.0)
+    for what in ("cell", "row", "column"):
+        share(view, what, 5, 6, 1.0)
+    share(view, "column", 0, 5, 1.0)
+    label, texts = "Payments that are based on shares", [text for text, *_ in amounts]
+    assert rows(pieces, view) == [["Cash", *texts], [label, *texts]]
 
 
 def test_whatever_stands_among_the_cells_is_one_of_them() -> None:

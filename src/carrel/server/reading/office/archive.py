@@ -59,11 +59,9 @@ def refuse_bomb(data: bytes) -> None:
 
 def member(data: bytes, name: str) -> bytes | None:
     """Read one file of the archive; None if there is none of this name, or it is damaged."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        try:
-            return archive.read(name)
-        except (KeyError, *DAMAGE):
-            return None
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, suppress(KeyError, *DAMAGE):
+        return archive.read(name)
+    return None
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
@@ -87,10 +85,9 @@ def parse_xml(content: bytes) -> Any:
 
 def parse_member(data: bytes, name: str) -> Any:
     """Return the root element of a file of an archive, an empty one if it is missing or damaged."""
-    try:
+    with suppress(etree.XMLSyntaxError):
         return parse_xml(member(data, name) or b"")
-    except etree.XMLSyntaxError:
-        return etree.Element("missing")
+    return etree.Element("missing")
 
 
 def attribute(element: Any, name: str) -> str:

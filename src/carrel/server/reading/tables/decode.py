@@ -29,6 +29,7 @@ _FINE = 2**20
 _OVER = 0.4
 """Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
 NUMBER = re.compile(r"[-\u2013\u2212]?\d[\d.,]*%?")
+_AMOUNT = re.compile(rf"[(]?(?:[$€£¥₹] ?)?{NUMBER.pattern}-?[ )%]*[$€£¥₹]?")
 _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₹]")
 Pair = tuple[int, int, int, float]
 """The direction from a piece to its neighbour, both, and how likely they share something."""
@@ -200,7 +201,7 @@ def _parts(
     direction, one, other, chance = page.columns_within(members, what)
     if what == "row":
         # Numbers above each other are of two rows.
-        numbers = [number for number in band_of if NUMBER.fullmatch(page.pieces[number].text)]
+        numbers = [number for number in band_of if _AMOUNT.fullmatch(page.pieces[number].text)]
         stacked = np.isin(one, numbers) & np.isin(other, numbers) & (direction >= UPRIGHT)
         chance = np.where(stacked, np.minimum(chance, 1 - chance), chance)
     first, last = np.sort([bands[one], bands[other]], axis=0)
@@ -293,14 +294,16 @@ class _Decoder:
         return Table.of(found, bisect_left(kept, self._marked))
 
     def _kept_rows(self, cells: Iterable[_PlacedCell]) -> list[int]:
-        """Return the first rows of cells; head rows that share no column merge, except the last."""
-        filled: dict[int, set[int]] = {}
+        """Return the first rows of cells; lines of one or of a head that share no column merge."""
+        filled, ends = dict[int, set[int]](), dict[int, int]()
         for cell in cells:
             start, end = cell.columns or (0, 0)
             filled.setdefault(cell.first, set()).update(range(start, end + 1))
+            ends[cell.first] = min(cell.last, ends.get(cell.first, cell.last))
         kept = sorted(filled)
         for row, following in pairwise(tuple(kept)):
-            if following + 1 < self._heads and filled[row].isdisjoint(filled[following]):
+            within = ends[row] >= following or following + 1 < self._heads
+            if within and filled[row].isdisjoint(filled[following]):
                 filled[following] |= filled[row]
                 kept.remove(row)
         return kept
