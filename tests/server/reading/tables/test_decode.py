@@ -133,6 +133,12 @@ def test_a_column_of_currency_signs_is_one_with_its_numbers() -> None:
     total = [("Cash", 0, 40), ("$", 100, 105), ("7", 150, 160), ("$", 200, 205), ("9", 250, 260)]
     rest = [("Debt", 0, 40), ("5", 150, 160), ("3", 250, 260)]
     assert spans([*grid, total, rest], ()) == ["- 2022 2021", "Cash $ 7 $ 9", "Debt 5 3"]
+    # In a scan, one may stand a little lower than the other.
+    pieces, view = page([[("Fee", 0, 40), ("$", 100, 105), ("7", 150, 160)], rest[:2]])
+    pieces[1] = pieces[1]._replace(box=Box(100, 2, 105, 12))
+    share(view, "column", 0, 3, 1.0)
+    share(view, "column", 2, 4, 1.0)
+    assert rows(pieces, view) == [["Fee", "$ 7"], ["Debt", "5"]]
 
 
 def test_rows_of_a_head_that_share_no_column_are_one() -> None:

@@ -268,7 +268,8 @@ class _Decoder:
         self._rules = rules
         self._members = set(members)
         self._wide: list[float] = page.view.flag("wide").tolist()
-        self._row = _parts(page, self._members, "row", _bands(page, self._members))
+        self._band = _bands(page, self._members)
+        self._row = _parts(page, self._members, "row", self._band)
         self._marked = page.head_rows(self._row)
         self._heads = max(1, self._marked)
 
@@ -285,7 +286,7 @@ class _Decoder:
         kept = self._kept_rows(cells)
         # Cells of one place are one, in the order in which they are read.
         found = []
-        for cell in sorted(cells, key=lambda cell: (cell.box.top, cell.box.left)):
+        for cell in sorted(cells, key=lambda cell: (self._band[cell.pieces[0]], cell.box.left)):
             text, marks = joined_text([self._page.pieces[number] for number in cell.pieces])
             start, end = cell.columns or (0, 0)
             row = bisect_left(kept, cell.first)

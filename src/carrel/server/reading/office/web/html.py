@@ -39,7 +39,6 @@ def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> li
 
 def parse_html(source: bytes | str) -> Any | None:
     """Parse an HTML page to its root element; None if it is empty."""
-    # Else it says itself how it is encoded.
     known = isinstance(source, bytes) and source.decode(errors="ignore").encode() == source
     parser = lxml_html.HTMLParser(
         encoding="utf-8" if known else None,
