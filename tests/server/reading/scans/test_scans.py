@@ -104,20 +104,24 @@ async def test_a_scan_of_a_drawing_under_a_stamp_of_text_is_read(
     assert page_read.markdown.count("Copied for the archive in 2003") == 1
 
 
+@pytest.mark.parametrize("strips", [1, 20])
+@pytest.mark.parametrize("lines", [1, 3])
 async def test_the_text_of_another_ocr_over_the_strips_of_a_scan_is_not_trusted(
-    tmp_path: Path, read: Read
+    tmp_path: Path, read: Read, strips: int, lines: int
 ) -> None:
     (scan,) = page_pictures(digital_pdf(tmp_path / "source.pdf", pages=1))
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
-    step = scan.height / 20
-    for number in range(20):
+    step = scan.height / strips
+    for number in range(strips):
         strip = scan.crop((0, round(number * step), scan.width, round((number + 1) * step)))
         strip.save(tmp_path / f"{number}.png")
-        canvas.drawImage(str(tmp_path / f"{number}.png"), 0, 842 * (19 - number) / 20, 595, 42.1)
+        place = (0, 842 * (strips - 1 - number) / strips, 595, 842 / strips + 0.1)
+        canvas.drawImage(str(tmp_path / f"{number}.png"), *place)
     hidden = canvas.beginText(72, 700)
     hidden.setFont("Helvetica", 12)
     hidden.setTextRenderMode(3)
-    hidden.textOut("Whlsper ncar tbe stairs, and kecp tlie doors cIosed at nigbt")
+    for _ in range(lines):
+        hidden.textLine("Whlsper ncar tbe stairs, and kecp tlie doors cIosed at nigbt")
     canvas.drawText(hidden)
     canvas.save()
     (page,) = (await read(tmp_path / "a.pdf")).pages
