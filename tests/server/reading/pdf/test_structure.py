@@ -58,6 +58,49 @@ async def test_cells_of_a_table_are_those_of_its_file(tmp_path: Path, read: Read
     ]
 
 
+def _dues(*, spans: bool = True) -> Element:
+    def cell(x: float, y: float, text: str, span: str = "") -> Element:
+        attributes = f"/A<</O/Table/{span}>>" if span and spans else ""
+        return Element("TD" if y < 680 else "TH", [Text(x, y, text, 10)], attributes)
+
+    rows = [
+        [cell(72, 700, "Organism", "RowSpan 2"), cell(215, 700, "Mean of three years", "ColSpan 2")]
+    ]
+    rows[0].append(cell(380, 700, "Control", "RowSpan 2"))
+    rows.append([cell(200, 686, "Dues"), cell(290, 686, "Rent")])
+    rows.append([cell(72, 672, "Boats of the harbour", "ColSpan 4")])
+    for y, texts in (
+        (658, "Sails 244 442 20"),
+        (644, "Oars 740 193 40"),
+        (630, "Steam 320 551 12"),
+    ):
+        places = zip((72, 200, 290, 380), texts.split(), strict=True)
+        rows.append([cell(x, y, text) for x, text in places])
+    return Element("Table", [Element("TR", row) for row in rows])
+
+
+async def test_spans_of_a_table_are_those_of_its_file(tmp_path: Path, read: Read) -> None:
+    page = (_block("P", 790, *LINES), _dues(), _block("P", 560, *LINES))
+    [told] = (await read(tagged_pdf(tmp_path / "a.pdf", *page), table_format="html")).pages
+    head, rest = told.tables[0].content.split("</th></tr><tr><td", 1)
+    assert head == (
+        '<table><tr><th rowspan="2">Organism</th><th colspan="2">Mean of three years</th>'
+        '<th rowspan="2">Control</th></tr><tr><th>Dues</th><th>Rent'
+    )
+    assert rest.startswith(' colspan="4">Boats of the harbour</td></tr><tr><td>Sails</td><td>244<')
+
+
+async def test_a_table_whose_writer_left_out_spans_is_as_it_looks(
+    tmp_path: Path, read: Read
+) -> None:
+    page = (_block("P", 790, *LINES), _dues(spans=False), _block("P", 560, *LINES))
+    [told] = (await read(tagged_pdf(tmp_path / "a.pdf", *page), table_format="html")).pages
+    [alone] = (
+        await read(tagged_pdf(tmp_path / "b.pdf", *page, says=False), table_format="html")
+    ).pages
+    assert told.tables[0].content == alone.tables[0].content
+
+
 async def test_rows_that_are_lines_are_no_rows(tmp_path: Path, read: Read) -> None:
     page = (_block("P", 760, *LINES), _table(14, one_row_a_line=True))
     [told] = (await read(tagged_pdf(tmp_path / "a.pdf", *page))).pages

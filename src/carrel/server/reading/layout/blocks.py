@@ -191,8 +191,10 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         left = {*map(id, loose)}
         numbers = [number for number, piece in enumerate(page.pieces) if id(piece) in left]
         blocks = text_blocks(page, numbers, heads, found.fields)
-        figured = (_with_alternative(each, found.alternatives) for each in (*drawn, *shown))
-        solids = [*tables, *figured]
+        solids = [*tables]
+        for figure in (*drawn, *shown):
+            said = tuple(t for t in found.alternatives if figure.box.holds_centre(t.box))
+            solids.append(replace(figure, labels=figure.labels or said))
         lines = loose or page.pieces
         placed = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
         ordered = placed or _from_top(loose, solids)
@@ -268,12 +270,6 @@ def _find_figures(
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
     chances |= {id(line): 1.0 for box in found.inset_pictures for line in _read_in(box, lines)}
     return label_figures(places, lines, turned, lambda line: chances[id(line)])
-
-
-def _with_alternative(figure: Region, texts: Iterable[Line]) -> Region:
-    """Return a figure with its alternative text, if it has one and no labels."""
-    said = tuple(text for text in texts if figure.box.holds_centre(text.box))
-    return replace(figure, labels=said) if said and not figure.labels else figure
 
 
 def _sort_regions(

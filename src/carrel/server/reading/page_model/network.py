@@ -7,7 +7,7 @@ and how good they are.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -50,13 +50,14 @@ class PageView:
     """The model's view of a page, as probabilities.
 
     `roles` and `flags` have a row for each piece; `shared` for each direction, piece and its
-    neighbour.
+    neighbour. `told` are the tags of a tagged file's pieces.
     """
 
     roles: Floats
     flags: Floats
     shared: Floats
     neighbours: Indexes
+    told: Indexes = field(default_factory=lambda: np.zeros((0, 9), int))
 
     def role(self, *names: Role) -> Floats:
         """Return how likely each piece has one of some roles."""

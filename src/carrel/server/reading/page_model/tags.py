@@ -28,8 +28,7 @@ UPRIGHT = 2
 class Tag(NamedTuple):
     """What a file says of a text: the number of its paragraph, heading, item or cell, and its
     role's, -1 where that may be any; the number of its table on the page, 0 without one, its first
-    and last row and column there, and whether it is in the head; a heading's level, 0 without one.
-    """
+    and last row and column there, and whether it is in the head; a heading's level, or 0."""
 
     block: int = 0
     role: int = -1
@@ -48,8 +47,9 @@ Flags = NDArray[np.bool_]
 
 def with_tags(view: PageView, pieces: Sequence[Line], texts: Sequence[TaggedText]) -> PageView:
     """Return the model's view of a page with what is believed of the tags of its text."""
-    blocks, role, tables, top, bottom, left, right, head, _ = _tags(pieces, texts).T
-    here, other = np.arange(len(pieces)), np.minimum(view.neighbours, len(pieces) - 1)
+    told = _tags(pieces, texts)
+    blocks, role, tables, top, bottom, left, right, head, _ = told.T
+    other = np.minimum(view.neighbours, len(pieces) - 1)
     known = (view.neighbours < len(pieces)) & (blocks > 0) & (blocks[other] > 0)
     alike, inside = blocks == blocks[other], known & (tables > 0) & (tables[other] > 0)
     table, flowing = inside & (tables == tables[other]), known & (tables + tables[other] == 0)
@@ -62,15 +62,11 @@ def with_tags(view: PageView, pieces: Sequence[Line], texts: Sequence[TaggedText
         ("column", table, (left <= right[other]) & (left[other] <= right)),
     ):
         _believe(shared[..., SHARED.index(what)], some, so)
-    # Lines of a paragraph may be broken on purpose, as verses are.
-    begins = np.array([not piece.text[:1].islower() for piece in pieces])
-    before, block = (each[..., SHARED.index("block")] for each in (view.shared, shared))
-    broken = flowing & alike & begins[np.maximum(here, other)] & (before < 1 - _SURE)
-    block[UPRIGHT:][broken[UPRIGHT:]] = before[UPRIGHT:][broken[UPRIGHT:]]
     _believe(flags[:, FLAGS.index("head")], tables > 0, head > 0)
     # Pieces of one block have one role; all lines of a heading look like one.
     letters = np.array([0.1 + sum(map(str.isalpha, piece.text)) for piece in pieces])
-    joined, roles = (flowing & alike & (block > _LIKELY)).any(0), view.roles.copy()
+    block, roles = shared[..., SHARED.index("block")], view.roles.copy()
+    joined = (flowing & alike & (block > _LIKELY)).any(0)
     heading = roles[:, ROLES.index("heading")]
     for number in np.unique(blocks[joined]):
         some = joined & (blocks == number)
@@ -82,7 +78,7 @@ def with_tags(view: PageView, pieces: Sequence[Line], texts: Sequence[TaggedText
         some = (blocks > 0) & ((heading <= _LIKELY) | (number == ROLES.index("heading")))
         roles[:, ROLES.index("text")] += _believe(roles[:, number], some, role == number)
     roles /= roles.sum(1, keepdims=True)
-    return replace(view, roles=roles, flags=flags, shared=shared)
+    return replace(view, roles=roles, flags=flags, shared=shared, told=told)
 
 
 def _tags(pieces: Sequence[Line], texts: Sequence[TaggedText]) -> Indexes:

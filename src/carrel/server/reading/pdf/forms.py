@@ -3,7 +3,7 @@
 import ctypes
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -23,8 +23,6 @@ _COMMENTS = (
     raw.FPDF_ANNOT_SQUIGGLY, raw.FPDF_ANNOT_STRIKEOUT, raw.FPDF_ANNOT_CARET,
 )  # fmt: skip
 """Kinds of annotations that may be comments; what is written on the page itself is drawn there."""
-_COMMENT = (b"Contents", b"T")
-"""Keys of a comment's text and author."""
 _BLANK = 0.15
 """Width of a narrow blank, as a part of a line's height."""
 _EDGE = 2.0
@@ -106,24 +104,28 @@ def _fields(page: Any) -> Iterator[Field]:
 
 def _flatten(document: Any, page: Any) -> None:
     """Draw a page's annotations into it; put its links and comments back: PDFium removes them."""
-    links = [
-        (_rect(annotation), _address(document, annotation))
-        for annotation in _annotations(page, raw.FPDF_ANNOT_LINK)
-    ]
-    comments = [
-        (_rect(annotation), {key: _text(annotation, key) for key in _COMMENT})
-        for annotation in _annotations(page, *_COMMENTS)
+    kept = [
+        (
+            _rect(annotation),
+            raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_LINK,
+            _address(document, annotation),
+            {key: _text(annotation, key) for key in (b"Contents", b"T")},
+        )
+        for annotation in _annotations(page, raw.FPDF_ANNOT_LINK, *_COMMENTS)
     ]
     page.flatten()
-    for rect, address in links:
-        with _create_annotation(page, raw.FPDF_ANNOT_LINK, rect) as annotation:
+    for rect, is_link, address, texts in kept:
+        kind = raw.FPDF_ANNOT_LINK if is_link else raw.FPDF_ANNOT_TEXT
+        annotation = raw.FPDFPage_CreateAnnot(page, kind)
+        raw.FPDFAnnot_SetRect(annotation, rect)
+        if is_link:
             raw.FPDFAnnot_SetURI(annotation, address)
-    for rect, texts in comments:
-        with _create_annotation(page, raw.FPDF_ANNOT_TEXT, rect) as annotation:
+        else:
             # What shows it is drawn already.
             raw.FPDFAnnot_SetFlags(annotation, raw.FPDF_ANNOT_FLAG_HIDDEN)
             for key, text in texts.items():
                 raw.FPDFAnnot_SetStringValue(annotation, key, text)
+        raw.FPDFPage_CloseAnnot(annotation)
 
 
 def _annotations(page: Any, *kinds: int) -> Iterator[Any]:
@@ -132,15 +134,6 @@ def _annotations(page: Any, *kinds: int) -> Iterator[Any]:
             if raw.FPDFAnnot_GetSubtype(annotation) in kinds:
                 yield annotation
             raw.FPDFPage_CloseAnnot(annotation)
-
-
-@contextmanager
-def _create_annotation(page: Any, kind: int, rect: Any) -> Iterator[Any]:
-    """Add an annotation to a page, and close it at the end."""
-    annotation = raw.FPDFPage_CreateAnnot(page, kind)
-    raw.FPDFAnnot_SetRect(annotation, rect)
-    yield annotation
-    raw.FPDFPage_CloseAnnot(annotation)
 
 
 def _rect(annotation: Any) -> Any:

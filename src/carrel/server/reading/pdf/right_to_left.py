@@ -68,7 +68,9 @@ def with_logical_order(
     """
     lines = _lines(_letters(text_page, space))
     lines = [line for line in lines if any(RIGHT_TO_LEFT.search(one.text) for one in line)]
-    as_read = sum(map(_has_brackets_as_read, lines)) > 0
+    # Some PDFs store a bracket as it is read, and the first from the left closes, others as seen.
+    firsts = [next((one.text for one in line if _has_bracket(one)), "") for line in lines]
+    as_read = sum((first in _BRACKETS[1]) - (first in _BRACKETS[0]) for first in firsts) > 0
     from_right = runs_from_right(item.text for item in items)
     pieces = chain.from_iterable(map(_pieces, lines))
     made = [_item(piece, items, from_right=from_right, as_read=as_read) for piece in pieces]
@@ -119,31 +121,16 @@ def _lines(letters: Iterable[_Letter]) -> list[list[_Letter]]:
             lines.append([letter])
     for line in lines:
         line.sort(key=lambda letter: letter.box.centre[0])
-    _add_marks(lines, marks)
-    return lines
-
-
-def _add_marks(lines: Sequence[list[_Letter]], marks: Iterable[_Letter]) -> None:
-    """Add each mark to the letter that it is set on."""
+    # Each mark belongs to the letter that it is set on.
     bases = [line[0].base for line in lines]
-    for mark in marks:
-        place = bisect(bases, mark.base + mark.box.height) - 1
-        line = lines[max(0, place)] if lines else []
+    for mark in marks if lines else ():
+        line = lines[max(0, bisect(bases, mark.base + mark.box.height) - 1)]
         x = mark.box.centre[0]
         far = [max(one.box.left - x, x - one.box.right) for one in line]
-        if far:
-            number = far.index(min(far))
-            text = unicodedata.normalize("NFC", line[number].text + mark.text)
-            line[number] = line[number]._replace(text=text)
-
-
-def _has_brackets_as_read(line: Sequence[_Letter]) -> int:
-    """Return 1 if the first bracket from the left closes, -1 if it opens, 0 without brackets.
-
-    Some PDFs store a bracket as it is read, others as it is seen.
-    """
-    first = next((letter.text for letter in line if _has_bracket(letter)), "")
-    return (first in _BRACKETS[1]) - (first in _BRACKETS[0])
+        number = far.index(min(far))
+        text = unicodedata.normalize("NFC", line[number].text + mark.text)
+        line[number] = line[number]._replace(text=text)
+    return lines
 
 
 def _has_bracket(*letters: _Letter) -> bool:

@@ -26,37 +26,27 @@ _WORDS = 4
 
 
 def tagged_parts(page: Any, space: PageSpace) -> tuple[list[TaggedText], list[Line]]:
-    """Return the tags of the text of PDFium's `page` with its places, and the alternative texts of
-    figures.
-    """
-    told, edges = ContentTags(page), [ctypes.c_float() for _ in range(4)]
-    texts, places = list[TaggedText](), defaultdict[int, list[Box]](list)
-    for number in range(raw.FPDFPage_CountObjects(page) if told.tags else 0):
-        drawn = raw.FPDFPage_GetObject(page, number)
+    """Return the tags of the text on PDFium's `page`, and its figures' alternative texts."""
+    told, texts = ContentTags(page), list[TaggedText]()
+    figures = defaultdict[tuple[int, str], list[Box]](list)
+    for drawn in page.get_objects(max_depth=1) if told.tags else ():
         content = raw.FPDFPageObj_GetMarkedContentID(drawn)
         if tag := told.tags.get(content):
-            raw.FPDFPageObj_GetBounds(drawn, *edges)
-            left, bottom, right, top = (edge.value for edge in edges)
-            box = space.to_layout((left, bottom, right, top))
-            places[content].append(box)
-            if raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT:
+            box = space.to_layout(drawn.get_bounds())
+            if drawn.type == raw.FPDF_PAGEOBJ_TEXT:
                 texts.append((box, tag))
-    figures = (
-        (text, [box for c in contents for box in places[c]]) for text, contents in told.alternatives
-    )
-    lines = ((text, Box.around(boxes)) for text, boxes in figures if boxes)
+            if figure := told.alternatives.get(content):
+                figures[figure].append(box)
+    lines = ((text, Box.around(boxes)) for (_, text), boxes in figures.items())
     return texts, [Line(text, box, box.height) for text, box in lines]
 
 
 class ContentTags:
-    """The tags of a page's marked content, by its numbers, as its tree tells them.
-
-    `alternatives` are the alternative texts of figures, with the numbers of their content.
-    """
+    """The tags of a page's marked content, by its numbers, and alternative texts of figures."""
 
     def __init__(self, page: Any) -> None:
         self.tags: dict[int, Tag] = {}
-        self.alternatives: list[tuple[str, list[int]]] = []
+        self.alternatives: dict[int, tuple[int, str]] = {}
         self._numbers, self._rows, self._taken = count(1), count(1), set[tuple[int, int]]()
         tree = raw.FPDF_StructTree_GetForPage(page)
         for number in range(max(0, raw.FPDF_StructTree_CountChildren(tree))):
@@ -95,7 +85,7 @@ class ContentTags:
         if kind == "Figure":
             text = " ".join(_text(raw.FPDF_StructElement_GetAltText, element).split())
             if sum(map(str.isalpha, text.split())) >= _WORDS:
-                self.alternatives.append((text, [*self.tags][known:]))
+                self.alternatives |= dict.fromkeys([*self.tags][known:], (known, text))
 
 
 def _text(read: Callable[..., int], element: Any) -> str:

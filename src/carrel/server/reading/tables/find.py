@@ -12,7 +12,7 @@ from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import NUMBER, PageReading, decode_table, table_pieces
-from carrel.server.reading.tables.framed import framed_table, grids
+from carrel.server.reading.tables.framed import framed_table, grids, told_tables
 
 FRAMED = 0.995
 """The share of cells framed by rules side by side that are neighbours."""
@@ -46,7 +46,7 @@ def find_tables(
         table = decode_table(page, inside, ()) if inside else None
         if table is not None and _is_chart(table):
             taken.update(inside)
-    charts = set(taken)
+    told, charts = list(told_tables(page)), set(taken)
     likely, heading = page.view.role("cell"), page.view.role("heading")
     double = _DOUBLE * statistics.median([box.height for box in page.boxes]) if rules else 0
     for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
@@ -54,11 +54,17 @@ def find_tables(
         if not inside or likely[inside].mean() <= _LIKELY:
             continue
         exact = framed_table(grid, page, inside)
+        if any({*inside} & known and not (exact and {*inside} >= known) for known, _ in told):
+            continue
         table = exact or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
             box = grid.box if len(inside) == len(page.inside(grid.box)) else None
             found.append((inside, table, box, FRAMED if exact else None))
             taken.update(inside)
+    for known, exact in told:
+        if taken.isdisjoint(known):
+            found.append(([*known], exact, None, FRAMED))
+            taken.update(known)
     for members in table_pieces(page, charts) if found else ():
         parts = [part for part in found if 2 * len({*part[0]} & {*members}) > len(part[0])]
         rest = sorted({*members}.difference(*(inside for inside, *_ in parts)))

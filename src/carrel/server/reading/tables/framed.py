@@ -1,7 +1,7 @@
-"""Tables framed by rules: grids of fields enclosed by rules give the rows and columns."""
+"""Tables of known fields: enclosed by rules, or told by a tagged file."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -28,6 +28,9 @@ _DOUBTED = 0.25
 """Largest part of neighbours in a field that may look like two cells: the rules know better."""
 _APART = 0.3
 """Pieces less likely to be of one cell than this are of two."""
+_CELLS, _LIKELY, _AGREED, _ASTRAY = 0.75, 0.5, 0.95, 0.005
+"""Least mean likelihood of cells in a told table, as tables also set out pages; least part of its
+neighbours that look as told, and largest of its pairs that stand otherwise, as without spans."""
 
 
 @dataclass(frozen=True)
@@ -161,12 +164,40 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     filled = sum(map(bool, held))
     if filled < 2 or filled < _FILLED * len(held) or _several(page, held):
         return None
-    row_of = {n: field.row for field, own in zip(grid.fields, held, strict=True) for n in own}
+    return _table(page, grid.fields, held)
+
+
+def told_tables(page: PageReading) -> Iterator[tuple[set[int], Table]]:
+    """Yield the tables that a tagged file tells, each with its pieces, where they stand so."""
+    told, likely = page.view.told, page.view.role("cell")
+    for number in np.unique(told[told[:, 2] > 0, 2]):
+        members = np.flatnonzero(told[:, 2] == number)
+        places, field_of = np.unique(told[members, 3:7], axis=0, return_inverse=True)
+        for at in (0, 2):
+            begins = np.unique(places[:, at])
+            places[:, at : at + 2] = begins.searchsorted(places[:, at : at + 2] + (0, 1))
+        before = (places[:, None, 1::2] <= places[:, ::2])[field_of][:, field_of]
+        centres = np.array([page.boxes[piece].centre[::-1] for piece in members])
+        astray = before & (centres[:, None] >= centres)
+        _, one, other, chance = page.columns_within(members, "cell")
+        agreed = (chance > _LIKELY) == (told[one, 3:7] == told[other, 3:7]).all(1)
+        if (
+            likely[members].mean() > _CELLS
+            and len(page.inside(Box.around(page.boxes[n] for n in members))) == len(members)
+            and agreed.sum() >= _AGREED * len(agreed)
+            and (astray.sum((0, 1)) <= _ASTRAY * before.sum((0, 1))).all()
+        ):
+            fields = [Cell("", y0, x0, y1 - y0, x1 - x0) for y0, y1, x0, x1 in places.tolist()]
+            held = [members[field_of == field].tolist() for field in range(len(fields))]
+            if table := _table(page, fields, held):
+                yield set(members.tolist()), table
+
+
+def _table(page: PageReading, fields: Sequence[Cell], held: Sequence[list[int]]) -> Table | None:
+    """Return the table whose fields hold these pieces, None with one row or column."""
+    row_of = {n: field.row for field, own in zip(fields, held, strict=True) for n in own}
     texts = (joined_text([page.pieces[number] for number in pieces]) for pieces in held)
-    cells = (
-        field._replace(text=text, marks=marks) if text else field
-        for field, (text, marks) in zip(grid.fields, texts, strict=True)
-    )
+    cells = [field._replace(**text._asdict()) for field, text in zip(fields, texts, strict=True)]
     table = Table.of(cells, page.head_rows(row_of))
     return table if table.height > 1 and table.width > 1 else None
 
