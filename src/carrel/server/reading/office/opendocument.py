@@ -31,7 +31,6 @@ def open_document_pages(data: bytes) -> list[list[Part]]:
         raise UnreadableDocument("This document is damaged: its content is missing or ends early.")
     bodies = [*root.iter(f"{{{_SPACE}:drawing:1.0}}page")]
     bodies = bodies or [*root.iter(f"{{{_SPACE}:office:1.0}}text")][:1]
-    # Their first level is numbered.
     numbered = frozenset(
         attribute(style, "name")
         for style in root.iter("{*}list-style")

@@ -82,13 +82,14 @@ def _crossing(rules: Sequence[Rule]) -> list[list[Rule]]:
 
 def _boxes(rules: list[Rule]) -> list[list[Rule]]:
     """Cut rules into boxes below each other: where one across all ends every column above it."""
-    left, top, right, bottom = Box.around(rule.box for rule in rules)
-    levels = sorted(r.at for r in rules if r.across and r.end - r.start > right - left - _TOUCH)
-    down = [rule for rule in rules if not rule.across]
+    across, down = ([r for r in rules if r.across is level] for level in (True, False))
+    left = min([r.start for r in across], default=0.0)
+    right = max([r.end for r in across], default=0.0)
+    levels = sorted([r.at for r in across if r.end - r.start > right - left - _TOUCH])
+    inner = [r for r in down if left + _TOUCH < r.at < right - _TOUCH]
     cuts, before = list[float](), list[float]()
     for high, low in pairwise(levels):
-        within = (r.at for r in down if min(r.end, low) - max(r.start, high) > _TOUCH)
-        columns = [at for at in within if left + _TOUCH < at < right - _TOUCH]
+        columns = [r.at for r in inner if min(r.end, low) - max(r.start, high) > _TOUCH]
         if columns and before and not any(abs(a - b) < _TOUCH for a in columns for b in before):
             cuts.append(high)
             before = []
@@ -96,10 +97,10 @@ def _boxes(rules: list[Rule]) -> list[list[Rule]]:
     if not 0 < len(cuts) < _MOST_BOXES:
         return [rules]
     found = []
-    for high, low in pairwise([top, *cuts, bottom]):
+    for high, low in pairwise([-math.inf, *cuts, math.inf]):
         sides = (r._replace(start=max(r.start, high), end=min(r.end, low)) for r in down)
-        across = (r for r in rules if r.across and high - _TOUCH < r.at < low + _TOUCH)
-        found.append([*across, *(r for r in sides if r.end - r.start > _TOUCH)])
+        tops = (r for r in across if high - _TOUCH < r.at < low + _TOUCH)
+        found.append([*tops, *(r for r in sides if r.end - r.start > _TOUCH)])
     return found
 
 
