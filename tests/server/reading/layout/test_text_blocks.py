@@ -188,10 +188,20 @@ def test_code_that_ends_an_indented_sentence_stays_in_it() -> None:
             ["caption", "text"],
             "caption",
         ),
+        (
+            ["1 A note on the text goes", "on in the same small type."],
+            ["footnote", "text"],
+            "footnote",
+        ),
+        (
+            ["A paragraph which also goes", "on in the same type here."],
+            ["text", "footnote"],
+            "text",
+        ),
         (["• 10-80% of the humidity"], ["heading"], "list_item"),
     ],
 )
-def test_captions_go_on_and_bullets_begin_items(
+def test_captions_and_notes_go_on_and_bullets_begin_items(
     texts: list[str], seen: list[Role], expected: Role
 ) -> None:
     lines = [_full(text, 100 + 12 * number) for number, text in enumerate(texts)]

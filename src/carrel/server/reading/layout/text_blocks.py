@@ -38,7 +38,7 @@ _TAB = 4.0
 _BULLET = re.compile(rf"[{BULLETS}☐☑☒]\s*(?=\w)")
 _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
-_FLOWING = _PLAIN | {"list_item"}
+_FLOWING = _PLAIN | {"list_item", "footnote"}
 """Roles of running text: all lines of a block have the first line's."""
 _SURE, _CERTAIN = 0.9, 0.97
 """Least likelihood that two lines are one block, and that one goes on over a gutter."""
