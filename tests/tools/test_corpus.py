@@ -12,23 +12,26 @@ import pypdfium2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reportlab.pdfgen.canvas import Canvas
 
 from benchmarks.unseen.distance import Node, likeness, tree_distance
 from benchmarks.unseen.scoring import score, table_likeness
 from benchmarks.unseen.structure import Structure, Truth, answer, truth
 from corpus.compose import Composer
-from corpus.damage import moved, scan
+from corpus.damage import scan
 from corpus.document import Document
 from corpus.document import number as numbered
 from corpus.freehand import Freehand
 from corpus.looks import Look
 from corpus.make import make
+from corpus.receipts import Receipt
 from corpus.sources import Library
 from corpus.tagged import page_truth
 from corpus.truth import letters
 from corpus.typesetters import reportlab_
 from corpus.webpage import Page
 from support.tables import Grid
+from teaching.dataset import labelled_pages
 
 _PROSE = "The reading room opens at nine and closes at six, and a lamp stands on every desk. "
 
@@ -115,15 +118,46 @@ def test_a_scan_keeps_the_truth_and_has_no_letters(made: Path, tmp_path: Path) -
     assert truth(tmp_path / source.name).structure == truth(source).structure
 
 
-def test_a_box_that_is_not_turned_stays() -> None:
-    assert moved([10, 20, 30, 40], 600, 800, 0.0) == [10, 20, 30, 40]
+def test_what_ocr_finds_in_a_scan_has_the_truth_of_its_letters(made: Path, tmp_path: Path) -> None:
+    source = next(path for path in sorted(made.glob("*.pdf")) if "cell" in _roles(path))
+    scan(source, tmp_path / source.name, random.Random(2))
+    pages = labelled_pages(tmp_path / source.name)
+    assert pages and all(page.around.scanned for page in pages)
+    pieces = [piece for page in pages for row in page.rows for piece in row]
+    labels = [label for page in pages for label in page.labels]
+    told = [pair for pair in zip(pieces, labels, strict=True) if pair[1]]
+    assert len(told) > 0.8 * len(pieces)
+    words = [(word, label["text"]) for piece, label in told if label for word in piece.text.split()]
+    assert sum(word in text for word, text in words) > 0.8 * len(words)
+    assert {label["role"] for _, label in told if label} >= {"cell", "text"}
 
 
+def test_the_role_of_text_on_a_shade_is_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "desk.pdf"
+    canvas = Canvas(str(path), (595, 842))
+    canvas.setFillGray(0.8)
+    canvas.rect(60, 600, 400, 60, stroke=0, fill=1)
+    canvas.setFillGray(0)
+    elements = []
+    for number, y in enumerate((630, 500), 1):
+        canvas.drawString(72, y, "A lamp stands on every desk of the reading room.")
+        box = [72, 842 - y - 10, 350, 842 - y + 3]
+        elements.append({"id": number, "role": "text", "boxes": [box]})
+    canvas.save()
+    path.with_suffix(".json").write_text(json.dumps({"pages": [{"elements": elements}]}))
+    (page,) = labelled_pages(path)
+    assert [label and label["role"] for label in page.labels] == [None, "text"]
+    assert all(page.labels)
+
+
+@pytest.mark.parametrize("kind", [Freehand, Receipt])
 @pytest.mark.parametrize("seed", range(8))
-def test_each_text_of_a_page_in_its_own_html_has_its_number(content: Path, seed: int) -> None:
+def test_each_text_of_a_page_in_its_own_html_has_its_number(
+    content: Path, seed: int, kind: type[Freehand | Receipt]
+) -> None:
     rng = random.Random(seed)
     composer = Composer(Library(content), "en", 1, rng)
-    document = Freehand(composer).document()
+    document = kind(composer).document()
     leaves = numbered(document)
     written = re.findall(r'data-leaf="(\d+)"', Page(document, Look(), twin=True).html())
     margins = {leaf.id for leaf in document.margins.leaves()}
@@ -269,6 +303,11 @@ def test_the_distance_of_trees_is_a_metric(one: Node, other: Node) -> None:
     there, back = tree_distance(one, other, rename), tree_distance(other, one, rename)
     assert there == back
     assert abs(one.size() - other.size()) <= there <= one.size() + other.size()
+
+
+def _roles(path: Path) -> set[str]:
+    about = json.loads(path.with_suffix(".json").read_text())
+    return {element["role"] for page in about["pages"] for element in page["elements"]}
 
 
 def _truths(folder: Path) -> list[Truth]:

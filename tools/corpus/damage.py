@@ -1,8 +1,7 @@
-"""Turns pages into pictures as scanners and copiers make them; the truth's boxes move along."""
+"""Turns pages into pictures as scanners and copiers make them; the truth stays that of the page."""
 
 import io
 import json
-import math
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,34 +90,15 @@ def damaged(page: Image.Image, damage: Damage, rng: random.Random) -> Image.Imag
     return Image.open(io.BytesIO(written.getvalue())).convert("RGB")
 
 
-def moved(box: list[float], width: float, height: float, skew: float) -> list[float]:
-    """Return the box around a box that was turned about the page's middle."""
-    sine, cosine = math.sin(math.radians(skew)), math.cos(math.radians(skew))
-    left, top, right, bottom = box
-    corners = [
-        (
-            width / 2 + (x - width / 2) * cosine + (y - height / 2) * sine,
-            height / 2 - (x - width / 2) * sine + (y - height / 2) * cosine,
-        )
-        for x, y in ((left, top), (right, top), (left, bottom), (right, bottom))
-    ]
-    xs, ys = zip(*corners, strict=True)
-    return [round(value, 2) for value in (min(xs), min(ys), max(xs), max(ys))]
-
-
 def scan(source: Path, target: Path, rng: random.Random) -> int:
     """Write a document of the corpus as a PDF of pictures, with its truth; return its pages."""
     about: dict[str, Any] = json.loads(source.with_suffix(".json").read_text("utf-8"))
     damage = random_damage(rng)
     document = pypdfium2.PdfDocument(source)
     pictures = []
-    for page, truth in zip(document, about["pages"], strict=True):
+    for page in document:
         picture = page.render(scale=damage.dpi / 72).to_pil()
         pictures.append(damaged(picture, damage, rng))
-        for element in truth["elements"]:
-            element["boxes"] = [
-                moved(box, truth["width"], truth["height"], damage.skew) for box in element["boxes"]
-            ]
     document.close()
     target.parent.mkdir(parents=True, exist_ok=True)
     pictures[0].save(

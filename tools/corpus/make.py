@@ -7,6 +7,7 @@ import signal
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from corpus.compose import Composer, draw_language
 from corpus.document import number
 from corpus.freehand import Freehand
 from corpus.looks import KEPT_APART, kept_look, random_look
+from corpus.receipts import Receipt, receipt_look
 from corpus.sources import Library
 from corpus.truth import Untrue, pages
 
@@ -33,6 +35,11 @@ MODULES = {
     "groff": "groff",
     "chromium": "chromium",
 }
+_KINDS: dict[str, Callable[[Composer], Freehand | Receipt]] = {
+    "freehand": Freehand,
+    "receipt": Receipt,
+}
+"""Kinds of documents that only HTML can set."""
 MOST_PAGES = {"train": 12, "held": 4}
 """Of one document: more of them teach, or judge by, little that is new."""
 LATIN = {"en", "de", "fr", "es", "it", "pt", "nl", "pl"}
@@ -64,11 +71,11 @@ def make(content: Path, out: Path, split: str, typesetter: str, wanted: int, see
     """Fill `OUT/SPLIT/TYPESETTER`.
 
     `typesetter` may name a kept look after it: "weasyprint-journal"; "weasyprint-freehand" sets
-    what only HTML can, in random looks. Documents are set in a process
-    of their own: one that crashes its typesetter, or holds it up, is dropped.
+    what only HTML can, in random looks, "weasyprint-receipt" receipts. Documents are set in a
+    process of their own: one that crashes its typesetter, or holds it up, is dropped.
     """
     program, _, kept = typesetter.partition("-")
-    if program not in MODULES or kept not in {"", "freehand", *KEPT_APART}:
+    if program not in MODULES or kept not in {"", *_KINDS, *KEPT_APART}:
         raise SystemExit(f"No typesetter {typesetter}: {', '.join(MODULES)}, or one with -LOOK.")
     folder = out / split / typesetter
     folder.mkdir(parents=True, exist_ok=True)
@@ -128,11 +135,13 @@ def _set(path: Path, rng: random.Random, dropped: Counter[str]) -> int:
     split, typesetter = path.parts[-3:-1]
     program, _, kind = typesetter.partition("-")
     setter = import_module(f"corpus.typesetters.{MODULES[program]}")
-    look = kept_look(kind, rng) if kind in KEPT_APART else random_look(rng)
+    draw = receipt_look if kind == "receipt" else random_look
+    look = kept_look(kind, rng) if kind in KEPT_APART else draw(rng)
     look = getattr(setter, "fitted", lambda look, rng: look)(look, rng)
-    language = draw_language(_library, rng, LATIN if kind in KEPT_APART else LANGUAGES.get(program))
+    latin = kind == "receipt" or kind in KEPT_APART
+    language = draw_language(_library, rng, LATIN if latin else LANGUAGES.get(program))
     composer = Composer(_library, language, look.columns, rng, look.numbered)
-    document = Freehand(composer).document() if kind == "freehand" else composer.document()
+    document = (_KINDS[kind](composer) if kind in _KINDS else composer).document()
     number(document)
     plain, twin = setter.set_both(document, look)
     kept, truth = pages(plain, twin, document, typesetter, dropped)

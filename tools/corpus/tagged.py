@@ -32,6 +32,8 @@ _LOOKED_AT = 40
 _MARK = re.compile(r"[^\w\s]|\(?[\w.]{1,6}[.):]|\d{1,3}\s|[a-z]\s|[\uf000-\uf0ff]")
 _FOLIO = re.compile(r"\W*(?:\w+\W+)?(?:\d{1,4}|[ivxlc]{1,6})(?:\W+(?:\w{1,4}\W+)?\d{1,4})?\W*")
 _LEADER = re.compile(r"(\. ?){5}|…{3}|_{4}")
+_CITED = re.compile(r"^\[\w{1,12}\]|\b(?:19|20)\d\d[a-z]?\)?[.,;:]|\bet al\b|\bdoi\b")
+"""In an item of a bibliography, which is a reference in other corpora."""
 _CAPTION = re.compile(r"(?:\w+\s)?(?:\w+)\W{0,2}\d+[.:]|source|note", re.IGNORECASE)
 
 
@@ -223,7 +225,7 @@ def _judge_block(block: Block, body: float, width: float) -> None:
         if plain or long or text.endswith((".", ";", ",")) or text[:1].islower():
             block.role = None
     elif block.role == "list_item":
-        if not _MARK.match(text) or (block.bold and len(lines) == 1):
+        if not _MARK.match(text) or _CITED.search(text) or (block.bold and len(lines) == 1):
             block.role = None
     elif block.role == "footnote" and block.size > 0.97 * body:
         block.role = None

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,10 +15,14 @@ from typing import Any
 
 import numpy as np
 import pypdfium2
+from PIL import Image
 
-from carrel.server.reading.page.elements import Line
+from carrel.server.reading.layout.blocks import PageParts
+from carrel.server.reading.ocr.process import OCREngine, read_page
+from carrel.server.reading.page.elements import Line, PageFrame
 from carrel.server.reading.page.lines import runs_from_right
 from carrel.server.reading.page.parsed import ParsedPage
+from carrel.server.reading.page.rules import Shade
 from carrel.server.reading.page_model.features import (
     PageFeatures,
     Surroundings,
@@ -26,11 +30,19 @@ from carrel.server.reading.page_model.features import (
 )
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED
 from carrel.server.reading.page_model.pieces import mirrored_rows, page_pieces
+from carrel.server.reading.pdf.document import OCR_DPI, OCR_SIDE, POINTS
+from carrel.server.reading.pdf.pictures import finest_picture
+from carrel.server.reading.scans.recognition import recognise_page
 from teaching.variation import as_scanned, varied
 
 UNKNOWN = -1
 VARIED = 5
 """Variations of a page that are taught beside it."""
+
+_FOUND = 0.7
+"""Least part of the pieces of a scan whose element is known: else it was read turned, or badly."""
+_PURE = 0.85
+"""Least part of a piece of a scan that is of its element."""
 
 Label = dict[str, Any] | None
 """An element of the truth; None for a piece that is part of none."""
@@ -63,42 +75,82 @@ def documents(folder: Path) -> list[Path]:
 
 
 def labelled_pages(document: Path) -> list[LabelledPage]:
-    """Return the pages of a document that have text; without labels, nothing is known of them."""
+    """Return the pages of a document that have text; without labels, nothing is known of them.
+
+    A page without letters is read by OCR, as it would be.
+    """
     from carrel.server.reading.pdf.liteparse import parse_pages
 
     data, labels = document.read_bytes(), document.with_suffix(".json")
-    if labels.exists():
-        truth = [page["elements"] for page in json.loads(labels.read_text())["pages"]]
-    else:
-        truth = [[] for _ in pypdfium2.PdfDocument(data)]
-    found = []
-    for parsed in parse_pages(data, range(len(truth))):
-        name = f"{document.parent.name}/{document.stem}/{parsed.index}"
-        page = _labelled(name, parsed, truth[parsed.index])
-        if page:
-            found.append(page)
+    with pypdfium2.PdfDocument(data) as pdf:
+        if labels.exists():
+            truth = [page["elements"] for page in json.loads(labels.read_text())["pages"]]
+        else:
+            truth = [[] for _ in pdf]
+        found = []
+        for parsed in parse_pages(data, range(len(truth))):
+            name = f"{document.parent.name}/{document.stem}/{parsed.index}"
+            parts = scanned_parts(pdf[parsed.index]) if parsed.needs_ocr else _parts(parsed)
+            page = _labelled(name, parts, truth[parsed.index])
+            if page:
+                found.append(page)
     return found
 
 
+def _parts(parsed: ParsedPage) -> PageParts:
+    return PageParts(
+        PageFrame(*parsed.size),
+        parsed.items,
+        links=parsed.links,
+        rules=parsed.rules,
+        shades=parsed.shades,
+        drawings=parsed.drawings,
+    )
+
+
+@cache
+def _engine() -> OCREngine:
+    return OCREngine()
+
+
+def scanned_parts(page: pypdfium2.PdfPage) -> PageParts:
+    """Return what OCR finds in a page's picture."""
+    sharpest = max(OCR_DPI / POINTS, finest_picture(page))
+    picture = page.render(scale=min(OCR_SIDE / max(page.get_size()), sharpest)).to_pil()
+
+    def look(picture: Image.Image) -> dict[str, Any]:
+        # The models were trained with OpenCV's BGR order.
+        return read_page(_engine(), np.ascontiguousarray(np.asarray(picture)[:, :, ::-1]))
+
+    return recognise_page(picture.convert("RGB"), page.get_size(), look)
+
+
 def _labelled(
-    name: str, parsed: ParsedPage, elements: Sequence[dict[str, Any]]
+    name: str, parts: PageParts, elements: Sequence[dict[str, Any]]
 ) -> LabelledPage | None:
-    rows = page_pieces(parsed.items, [], parsed.rules, parsed.links)
+    rows = page_pieces(parts.items, parts.lines, parts.rules, parts.links)
     if not rows:
         return None
-    labels = _labels([piece for row in rows for piece in row], elements)
-    width, height = parsed.size
-    drawn = (parsed.rules, parsed.shades, parsed.drawings)
-    if runs_from_right(piece.text for row in rows for piece in row):
+    pieces = [piece for row in rows for piece in row]
+    scanned = not parts.items
+    labels = _labels(pieces, elements, scanned=scanned)
+    if scanned and elements and sum(map(bool, labels)) < _FOUND * len(labels):
+        return None
+    labels = [
+        {**label, "role": None} if label and _is_moot(piece, label, parts.shades) else label
+        for piece, label in zip(pieces, labels, strict=True)
+    ]
+    width, height = parts.frame.upright_size
+    if runs_from_right(piece.text for piece in pieces):
         labels = [label for row in _by_row(labels, rows) for label in reversed(row)]
-        rows = mirrored_rows(rows, width)
-        drawn = (
-            [rule.mirrored(width) for rule in parsed.rules],
-            [shade.mirrored(width) for shade in parsed.shades],
-            [box.mirrored(width) for box in parsed.drawings],
-        )
-    around = Surroundings(width, height, *drawn)
-    return LabelledPage(name, rows, around, labels)
+        rows, parts = mirrored_rows(rows, width), parts.mirrored()
+    drawn = (parts.rules, parts.shades, [*parts.figures, *parts.drawings])
+    return LabelledPage(name, rows, Surroundings(width, height, *drawn, scanned=scanned), labels)
+
+
+def _is_moot(piece: Line, label: dict[str, Any], shades: Sequence[Shade]) -> bool:
+    """Return whether corpora disagree on a piece: text on a shade is an aside in some."""
+    return label["role"] in {"text", "aside"} and any(s.box.holds_centre(piece.box) for s in shades)
 
 
 def _by_row(labels: Sequence[Label], rows: Sequence[Sequence[Line]]) -> Iterator[list[Label]]:
@@ -107,25 +159,35 @@ def _by_row(labels: Sequence[Label], rows: Sequence[Sequence[Line]]) -> Iterator
         yield [next(rest) for _ in row]
 
 
-def _labels(pieces: Sequence[Line], elements: Sequence[dict[str, Any]]) -> list[Label]:
-    """Return for each piece the element of which most of it is part."""
+def _labels(
+    pieces: Sequence[Line], elements: Sequence[dict[str, Any]], *, scanned: bool
+) -> list[Label]:
+    """Return for each piece the element of which most of it is part.
+
+    What OCR found as one is part of none where it is of several elements.
+    """
     places = [(box, element) for element in elements for box in element["boxes"]]
     if not places:
         return [None] * len(pieces)
     boxes = np.array([box for box, _ in places])
+    owners = np.array([id(element) for _, element in places])
     found: list[Label] = []
     for piece in pieces:
-        box = np.array(piece.box)
+        left, top, right, bottom = piece.box
+        # OCR's boxes reach into the lines above and below.
+        rim = (bottom - top) / 4 if scanned else 0
+        box = np.array([left, top + rim, right, bottom - rim])
         shared = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
         areas = np.maximum(shared, 0).prod(1)
         best = int(areas.argmax())
-        most = areas[best] > 0.3 * piece.box.width * piece.box.height
-        found.append(places[best][1] if most else None)
+        most = areas[best] > 0.3 * (box[2:] - box[:2]).prod()
+        alone = not scanned or areas[owners == owners[best]].sum() > _PURE * areas.sum()
+        found.append(places[best][1] if most and alone else None)
     return found
 
 
 def views(page: LabelledPage, seed: int) -> Iterator[Taught]:
-    """Yield a page as it is, some variations of it, and as OCR would see it."""
+    """Yield a page as it is, some variations of it, and about as OCR would see it."""
     # Each page has chance of its own: one more changes no other.
     digest = hashlib.sha256(f"{seed} {page.name}".encode()).digest()
     random = np.random.default_rng(int.from_bytes(digest[:8]))
@@ -134,7 +196,9 @@ def views(page: LabelledPage, seed: int) -> Iterator[Taught]:
     for _ in range(VARIED):
         yield seen(*varied(*whole, random))
     rows, around, labels = varied(*whole, random) if random.random() < 0.5 else whole
-    yield seen(*as_scanned(rows, around, random), labels)
+    if not around.scanned:
+        rows, around = as_scanned(rows, around, random)
+    yield seen(rows, around, labels)
 
 
 def seen(rows: list[list[Line]], around: Surroundings, labels: Sequence[Label]) -> Taught:

@@ -64,12 +64,13 @@ def _stretched(
     def shade(old: Shade) -> Shade:
         return old._replace(box=box(old.box))
 
-    moved = Surroundings(
-        around.width * x,
-        around.height * y,
-        list(map(rule, around.rules)),
-        list(map(shade, around.shades)),
-        list(map(box, around.figures)),
+    moved = replace(
+        around,
+        width=around.width * x,
+        height=around.height * y,
+        rules=list(map(rule, around.rules)),
+        shades=list(map(shade, around.shades)),
+        figures=list(map(box, around.figures)),
     )
     return [list(map(piece, row)) for row in rows], moved
 
