@@ -195,9 +195,9 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     """
     found, tall = list[list[T]](), list[T]()
     top = bottom = 0.0
-    ordered = sorted(pieces, key=_middle)
-    if len(ordered) < 2:
+    if len(ordered := list(pieces)) < 2:
         return [ordered] if ordered else []
+    ordered.sort(key=_middle)
     heights = sorted([piece.box.bottom - piece.box.top for piece in ordered])
     tallest = _TALL * heights[len(heights) // 2]
     for piece in ordered:
