@@ -171,7 +171,7 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
 def told_tables(page: PageReading) -> Iterator[tuple[set[int], Table]]:
     """Yield the tables that a tagged file tells, each with its pieces, where they stand so."""
     told, likely = page.view.told, page.view.role("cell")
-    for number in np.unique(told[told[:, 2] > 0, 2]):
+    for number in {*told[:, 2].tolist()} - {0}:
         members = np.flatnonzero(told[:, 2] == number)
         places, field_of = np.unique(told[members, 3:7], axis=0, return_inverse=True)
         for at in (0, 2):
