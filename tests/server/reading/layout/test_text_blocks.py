@@ -214,6 +214,22 @@ def test_captions_and_notes_go_on_and_bullets_begin_items(
     assert (block.role, len(block.lines)) == (expected, len(lines))
 
 
+def test_a_caption_goes_on_beside_its_label() -> None:
+    label, text = (
+        _line("Figure 1", 100, width=40),
+        _full("A flow chart that depicts", 100, left=110),
+    )
+    lines = [label, text, _full("the trial flow for selection of the trials.", 112)]
+    found = PageParts(PageFrame(595, 842), list(map(item_of, [*lines, *BODY]))).reading
+    assert found is not None
+    roles = found.view.roles.copy()
+    roles[:3] = np.eye(len(ROLES))[[*map(ROLES.index, ("caption", "footnote", "footnote"))]]
+    # The model is sure that pieces nearby are one block.
+    view = replace(found.view, roles=roles, shared=np.ones_like(found.view.shared))
+    (block,) = text_blocks(replace(found, view=view), range(3))
+    assert block.lines[0].text == "Figure 1 A flow chart that depicts"
+
+
 def test_a_caption_is_no_part_of_the_paragraph_above() -> None:
     found = _texts(*BODY, _line("Figure 2: A carrel.", 608), _line("See Figure 2 for it.", 640))
     assert [kind for kind, _ in found] == ["paragraph", "caption", "paragraph"]

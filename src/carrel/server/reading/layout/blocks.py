@@ -195,8 +195,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         for figure in (*drawn, *shown):
             said = tuple(t for t in found.alternatives if figure.box.holds_centre(t.box))
             solids.append(replace(figure, labels=figure.labels or said))
-        lines = loose or page.pieces
-        placed = fenced("columns", _sort_regions, blocks, solids, lines, size[1])
+        placed = fenced("columns", _sort_regions, blocks, solids, loose or page.pieces, size[1])
         ordered = placed or _from_top(loose, solids)
         ordered = [part for region in ordered for part in with_text(region)]
         # In whatever column they stand, but not amid the text.

@@ -102,7 +102,8 @@ def text_blocks(
     }  # fmt: skip
     _find_first_lines(page, [pair for pair in stacked if pair[1] not in torn], roles)
     plain = {number for number in numbers if roles[number] == "text"}
-    for above, below, chance in stacked:
+    captions = [pair[1:] for pair in every if pair[0] == 0 and roles[pair[1]] == "caption"]
+    for above, below, chance in (*captions, *stacked):
         both = roles[above], roles[below]
         if both[0] == both[1] or chance <= _SURE:
             continue
