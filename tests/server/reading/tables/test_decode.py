@@ -216,4 +216,5 @@ def test_boxes_below_each_other_with_other_columns_are_tables_of_their_own() -> 
     assert len(find_tables(reading, [*frame, *across, *shared], range(len(pieces)), ())) == 1
     # So is a row of sums.
     row = [*frame, *across[:2], *across[3:], Rule(False, 200, -5, 55), Rule(False, 100, 55, 75)]
-    assert len(find_tables(reading, row, range(len(pieces)), ())) == 1
+    (whole,) = find_tables(reading, row, range(len(pieces)), ())
+    assert whole.table is not None and "254" in [cell.text for cell in whole.table.cells]
