@@ -81,7 +81,7 @@ def _crossing(rules: Sequence[Rule]) -> list[list[Rule]]:
 
 
 def _boxes(rules: list[Rule]) -> list[list[Rule]]:
-    """Cut rules into boxes of several rows: where one across all ends every column above it."""
+    """Cut rules into boxes below each other, the last of several rows: sums go on with a table."""
     across, down = ([r for r in rules if r.across is level] for level in (True, False))
     left = min([r.start for r in across], default=0.0)
     right = max([r.end for r in across], default=0.0)
@@ -101,7 +101,7 @@ def _boxes(rules: list[Rule]) -> list[list[Rule]]:
         sides = (r._replace(start=max(r.start, high), end=min(r.end, low)) for r in down)
         tops = (r for r in across if high - _TOUCH < r.at < low + _TOUCH)
         found.append([*tops, *(r for r in sides if r.end - r.start > _TOUCH)])
-    return found if all(sum(rule.across for rule in box) > 2 for box in found) else [rules]
+    return found if sum(rule.across for rule in found[-1]) > 2 else [rules]
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
