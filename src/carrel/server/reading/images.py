@@ -27,7 +27,6 @@ def _drop_images(page: Page, left_out: Iterable[PageImage]) -> Page:
         shown = f"![{name}]({name})"
         start = markdown.index(shown)
         end = start + len(shown)
-        # The blank line after it goes with it, or the one before the last.
         if markdown.startswith(_APART, end):
             end += len(_APART)
         else:

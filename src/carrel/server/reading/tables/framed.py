@@ -94,6 +94,7 @@ def _boxes(rules: list[Rule]) -> list[list[Rule]]:
             cuts.append(high)
             before = []
         before += columns
+    cuts = [at for at in cuts if any(at + _TOUCH < r.at < levels[-1] - _TOUCH for r in across)]
     if not 0 < len(cuts) < _MOST_BOXES:
         return [rules]
     found = []
@@ -101,7 +102,7 @@ def _boxes(rules: list[Rule]) -> list[list[Rule]]:
         sides = (r._replace(start=max(r.start, high), end=min(r.end, low)) for r in down)
         tops = (r for r in across if high - _TOUCH < r.at < low + _TOUCH)
         found.append([*tops, *(r for r in sides if r.end - r.start > _TOUCH)])
-    return found if sum(rule.across for rule in found[-1]) > 2 else [rules]
+    return found
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
