@@ -157,7 +157,6 @@ def words_of(found: Sequence[Letter], ink: Sequence[bool]) -> list[ReadWord]:
 
 _SURE = 0.9
 """Smallest confidence of every letter of a sure word, and of the space before it."""
-
 _ALIKE = frozenset("Il|")
 """Letters that look alike in many fonts: only the words around them tell "Il" from "II"."""
 

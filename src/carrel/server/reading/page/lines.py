@@ -44,9 +44,7 @@ _BOLD = re.compile(
 _MONO = re.compile(
     r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|sftt|xtt|fixed|code", re.IGNORECASE
 )
-
 _ITALIC = re.compile(r"ital|obliq|slant|kursiv|-it\b|cm(ss)?ti|cmsl|sfti", re.IGNORECASE)
-
 _LABEL = (
     r"(fig(ure|ura|\.)?|table|tab|plate|chart|graph|map|box|exhibit|diagram|abb(ildung)?|tabelle"
     r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"

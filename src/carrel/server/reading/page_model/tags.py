@@ -28,7 +28,8 @@ UPRIGHT = 2
 class Tag(NamedTuple):
     """What a file says of a text: the number of its paragraph, heading, item or cell, and its
     role's, -1 where that may be any; the number of its table on the page, 0 without one, its first
-    and last row and column there, and whether it is in the head; a heading's level, or 0."""
+    and last row and column there, and whether it is in the head; a heading's level, or 0.
+    """
 
     block: int = 0
     role: int = -1

@@ -26,9 +26,7 @@ _OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u1f00-\u1fff\uac00-\ud7ff]")
 """Letters that the built-in OCR does not know: an OCR that wrote many was made for them."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
 _INK, _WHOLE = 400.0, 0.8
-"""Square points of dark areas that may be text drawn as outlines, and the smallest part of a page
-that a picture of it covers.
-"""
+"""Square points of dark areas that may be outlines of text; least part of a page under a scan."""
 _SOUND = 0.8
 """Smallest fraction of a page's text in sound fonts for which the others are read by OCR."""
 _COMMENTS = frozenset({

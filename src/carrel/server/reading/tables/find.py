@@ -20,7 +20,6 @@ _DOUBLE = 0.6
 """Rules closer than this part of a line's height are one, drawn as two."""
 _LIKELY = 0.5
 """Least mean likelihood that the text in a grid is of cells."""
-
 _COVERED = 0.14
 """Least part of a table in a drawing that its text covers; labels of a drawing stand apart."""
 _TICKS = 4
