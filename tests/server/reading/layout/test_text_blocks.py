@@ -460,6 +460,27 @@ def test_a_paragraph_is_whole_where_the_model_takes_its_last_line_for_a_heading(
     assert _roles_seen(["heading", "heading"], *BODY[:2]) == [("heading", 2)]
 
 
+@pytest.mark.parametrize(("size", "role"), [(14, "heading"), (10, "text")])
+def test_a_title_goes_on_in_larger_type_where_the_model_doubts_its_last_line(
+    size: float, role: str
+) -> None:
+    title = [
+        _line("Statutes of the Society of Early Readers", 40, size=size, bold=True, width=340),
+        _line("with its seat in the North", 42 + size, size=size, bold=True, width=240),
+    ]
+    found = PageParts(PageFrame(595, 842), list(map(item_of, [*title, *BODY]))).reading
+    assert found is not None
+    roles = np.zeros_like(found.view.roles)
+    roles[:, ROLES.index("text")] = 1
+    roles[:2] = 0
+    roles[[0, 1], ROLES.index("heading")] = 1, 0.4
+    roles[1, ROLES.index("text")] = 0.6
+    page = replace(
+        found, view=replace(found.view, roles=roles, shared=np.ones_like(found.view.shared))
+    )
+    assert text_blocks(page, [0, 1])[0].role == role
+
+
 def test_a_line_that_ocr_read_is_no_heading_where_a_paragraph_goes_on_below_it() -> None:
     read = [line._replace(read=(Word(line.text, 1.0),)) for line in BODY]
     found = PageParts(PageFrame(595, 842), lines=read).reading

@@ -162,7 +162,7 @@ def _find_first_lines(
     """Make text of alleged headings and items that are the first lines of a text: set like the
     line right below, as wide, and without a marker.
     """
-    begins = page.view.flag("first") > _LIKELY
+    begins, larger = page.view.flag("first") > _LIKELY, _LARGER * usual_size(page.pieces)
     for one, other, _ in reversed(stacked):
         alleged = roles[one] == "heading" or (roles[one] == "list_item" and begins[one])
         if alleged and roles[other] == "text":
@@ -170,6 +170,7 @@ def _find_first_lines(
             wide = above.box.width > _WIDE * below.box.width
             # OCR knows no weights.
             alike = wide and adjoin(above, below) and not (above.read and begins[other])
+            alike = alike and (roles[one] != "heading" or above.size < larger)
             if alike and not _MARKER.match(above.text):
                 roles[one] = "text"
 
