@@ -17,7 +17,6 @@ from carrel.server.reading.page_model.tags import TaggedText
 
 PAGES = 16
 """Number of first pages that stand for the whole document."""
-
 _EDGE = 0.11
 """Height of the top and bottom bands searched for running heads, as a part of the page's."""
 _SAME_PLACE = 6.0
