@@ -63,7 +63,7 @@ class ParsedPage:
 
     `items` is empty where the text layer cannot be trusted; `comments` are those of readers.
     `needs_ocr`: something is drawn without text for it. `drawn`: outlines may hold more text.
-    `unread` are the lines in fonts without letters. `doubtful`: it may show more than its text.
+    `unread` are the lines in fonts without letters.
     `covered`: its text may be another OCR's, over the strips of a scan.
     """
 
@@ -80,5 +80,4 @@ class ParsedPage:
     needs_ocr: bool = False
     drawn: bool = False
     unread: list[Box] = field(default_factory=list)
-    doubtful: bool = False
     covered: bool = False

@@ -96,10 +96,8 @@ class PDF(AbstractContextManager["PDF"]):
         following = self._next_likely(selected) if ahead else []
         for batch, coming in pairwise([*self._batches(selected), following]):
             allow_cpu(2 * _SECONDS_PER_PAGE * PAGES)
-            found = {page.index: page for page in self._ahead.take(batch)}
-            doubtful = [index for index, page in found.items() if self._is_doubtful(index, page)]
-            asked = self._ahead.look(doubtful)
-            found |= {p.index: fenced("hidden text", self._seen, p) or p for p in asked}
+            parsed = self._ahead.take(batch)
+            found = {p.index: fenced("hidden text", self._seen, p) or p for p in parsed}
             if not found and all(fenced("page", self._finest, index) is None for index in batch):
                 raise UnreadableDocument(_DAMAGED)
             if self._evidence is None:
@@ -151,10 +149,6 @@ class PDF(AbstractContextManager["PDF"]):
         """Return the bookmarks' titles and levels."""
         marks = self._document.get_toc(max_depth=6)
         return [(mark.get_title(), mark.level + 1) for mark in marks]
-
-    def _is_doubtful(self, index: int, page: ParsedPage) -> bool:
-        """Return whether a page may show more than its text: with text, only on a picture."""
-        return page.doubtful and bool(not page.items or fenced("pictures", self._finest, index))
 
     def _finest(self, index: int) -> float:
         with closing(self._document[index]) as page:

@@ -16,17 +16,16 @@ from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
-from carrel.server.reading.page.rules import THIN, Rule, drawn_rules, drawn_shades, unmarked
+from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades, unmarked
 from carrel.server.reading.pdf.garbage import is_garbage, is_unmapped
 
-Pages = list[ParsedPage]
 _GARBLED = "garbled"
 _OF_OTHER_OCR = "invisible-text-layer"
 _OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u1f00-\u1fff\uac00-\ud7ff]")
 """Letters that the built-in OCR does not know: an OCR that wrote many was made for them."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
-_INK, _WHOLE = 400.0, 0.8
-"""Square points of dark areas that may be outlines of text; least part of a page under a scan."""
+_WHOLE = 0.8
+"""Least part of a page under a scan."""
 _SOUND = 0.8
 """Smallest fraction of a page's text in sound fonts for which the others are read by OCR."""
 _COMMENTS = frozenset({
@@ -34,11 +33,10 @@ _COMMENTS = frozenset({
 })  # fmt: skip
 
 
-def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0, ask: bool = True) -> Pages:
+def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[ParsedPage]:
     """Parse some pages (from 0) of a PDF, leaving out broken ones.
 
-    `turn` is the rotation of their content, in degrees clockwise. To `ask` whether they show more
-    than their text takes a third longer; it may be left to the `doubtful` ones. Releases the GIL.
+    `turn` is the rotation of their content, in degrees clockwise. Releases the GIL.
 
     Raises:
         Exception: liteparse cannot read the PDF.
@@ -52,31 +50,22 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0, ask: bool = 
         extract_vector_graphics=True,
         emit_word_boxes=True,
         extract_annotations=True,
-        include_complexity=ask,
-        extract_content_bounds=True,
+        include_complexity=True,
         # liteparse drops lines that repeat across pages, wherever they stand.
         keep_headers_footers=True,
         continue_on_page_error=True,
         page_orientation_corrections=[(index + 1, turn) for index in indexes] if turn else [],
     )
-    pages = (fenced("parsed page", _page, page, ask) for page in parser.parse_bytes(data).pages)
+    pages = (fenced("parsed page", _page, page) for page in parser.parse_bytes(data).pages)
     return [fenced("crop box", crop_page, page) or page for page in pages if page]
 
 
-def _page(page: Any, asked: bool) -> ParsedPage:
-    reasons = set(page.complexity.reasons) if asked else {_GARBLED}
+def _page(page: Any) -> ParsedPage:
+    reasons = set(page.complexity.reasons)
     items = [_item(item) for item in page.text_items]
     fenced("letters set apart", join_letters, items)
     text = " ".join(item.text for item in items)
     garbage = is_garbage(text, suspected=_GARBLED in reasons)
-    graphics, size = page.vector_graphics, (page.width, page.height)
-    # Each access copies them.
-    strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
-    # A font without a name is of bitmaps: its letters may be any.
-    unsure = garbage or not all(item.font for item in items) or sum(map(_ink, shapes)) > _INK
-    if unsure and not asked:
-        return ParsedPage(page.page_num - 1, size, doubtful=True)
-    whole = page.content_bounds or page
     unread = list[Box]()
     if garbage:
         # A stamp in a broken font spoils no other text.
@@ -86,12 +75,15 @@ def _page(page: Any, asked: bool) -> ParsedPage:
             garbage, items, text = False, sound, rest
             boxes = (item.box for item in broken)
             unread = join_boxes(boxes, lambda one, other: one.shared_height(other) > 0)
-    covered = asked and page.complexity.image_coverage > _WHOLE
+    covered = page.complexity.image_coverage > _WHOLE
     doubted = (covered or _OF_OTHER_OCR in reasons) and (
         2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
     )
     trusted = not (garbage or (doubted and _OF_OTHER_OCR in reasons))
     said = trusted and bool(text.strip())
+    graphics, size = page.vector_graphics, (page.width, page.height)
+    # Each access copies them.
+    strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
     marked = fenced("marks", unmarked, strokes, shapes, (item.box for item in items))
     strokes, shapes = marked or (strokes, shapes)
     return ParsedPage(
@@ -107,17 +99,8 @@ def _page(page: Any, asked: bool) -> ParsedPage:
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
         drawn=said and bool(reasons & _WITHOUT_TEXT),
         unread=unread,
-        doubtful=not asked and whole.width * whole.height > _WHOLE * size[0] * size[1],
         covered=doubted and trusted,
     )
-
-
-def _ink(shape: Any) -> float:
-    """Return the area of a dark shape, 0 of any other."""
-    alpha, red, green, blue = bytes.fromhex(shape.fill_color or "ff000000")
-    dark = shape.fill and alpha > 127 and 0.299 * red + 0.587 * green + 0.114 * blue <= 140
-    width, height = shape.bbox.width, shape.bbox.height
-    return width * height if dark and min(width, height) >= THIN else 0.0
 
 
 def _item(item: Any) -> TextItem:
@@ -202,20 +185,20 @@ class ReadAhead:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._thread = ThreadPoolExecutor(1)
-        self._coming: Future[Pages | None] | None = None
+        self._coming: Future[list[ParsedPage] | None] | None = None
         self.begun: list[int] = []
         """Pages being parsed, or parsed and not yet taken."""
 
     def begin(self, indexes: list[int]) -> None:
         """Start parsing pages that are, or may be, needed next."""
         self.begun = indexes
-        self._coming = self._parse(indexes, ask=False) if indexes else None
+        self._coming = self._parse(indexes) if indexes else None
 
     def take(self, indexes: list[int]) -> list[ParsedPage]:
         """Return the pages once they are parsed, without broken ones."""
         coming = self._coming if self.begun == indexes else None
         self.begun, self._coming = [], None
-        return (coming or self._parse(indexes, ask=False)).result() or []
+        return (coming or self._parse(indexes)).result() or []
 
     def look(self, indexes: list[int], turn: int = 0) -> list[ParsedPage]:
         """Parse pages needed besides those already begun, with content that is turned so far."""
@@ -225,5 +208,5 @@ class ReadAhead:
         """Cancel queued requests; do not await the running one, whose file may be hostile."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _parse(self, indexes: list[int], turn: int = 0, ask: bool = True) -> Future[Pages | None]:
-        return self._thread.submit(fenced, "parser", parse_pages, self._data, indexes, turn, ask)
+    def _parse(self, indexes: list[int], turn: int = 0) -> Future[list[ParsedPage] | None]:
+        return self._thread.submit(fenced, "parser", parse_pages, self._data, indexes, turn)
