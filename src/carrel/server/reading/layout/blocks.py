@@ -46,7 +46,7 @@ _SCREEN, _SKETCH = 0.5, 0.22
 """Least filled part of a table: on a screen, and else, where labels of a drawing fill less."""
 _WIDE = 0.9
 """Least width of a scan in a page, as a part of the page's."""
-_FIGURE = re.compile(r"\W*(\d[\W\d]*\w{0,4})?$")
+_FIGURE = re.compile(r"\W*(\d[\W\d]*\w{0,4})?")
 """A value without words, but for its unit."""
 
 
@@ -279,6 +279,6 @@ def _sort_regions(
     regions = [*(block_region(block, words, height) for block in blocks), *solids]
     texts = [[line.box for line in block.lines] for block in blocks]
     places = [Box.around([solid.box, *(line.box for line in solid.lines)]) for solid in solids]
-    figures = [n for n, block in enumerate(blocks) if _FIGURE.match(block.lines[0].text)]
+    figures = {n for n, block in enumerate(blocks) if _FIGURE.fullmatch(block.lines[0].text)}
     ordered = [regions[number] for number in reading_order(texts, places, figures)]
     return with_list_levels(ordered, usual_size(lines))

@@ -39,7 +39,7 @@ def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> li
 
 def parse_html(source: bytes | str) -> Any | None:
     """Parse an HTML page to its root element; None if it is empty."""
-    known = isinstance(source, bytes) and source.decode(errors="ignore").encode() == source
+    known = isinstance(source, bytes) and _is_utf8(source)
     parser = lxml_html.HTMLParser(
         encoding="utf-8" if known else None,
         no_network=True,
@@ -59,6 +59,14 @@ def parse_html(source: bytes | str) -> Any | None:
 def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
     """Return the parts of a parsed element with HTML tag names."""
     return list(_Reader(find).blocks(root, 0))
+
+
+def _is_utf8(source: bytes) -> bool:
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Reader:
@@ -101,11 +109,7 @@ class _Reader:
             yield from self._table(element, depth)
         elif name == "blockquote":
             for part in self.blocks(element, depth):
-                if part.table is None and part.picture is None:
-                    text = ScoredText("> ")
-                    text.append(part.text.indented("> "))
-                    part = replace(part, text=text)
-                yield part
+                yield _quote(part)
         elif name != "hr":
             yield from self.blocks(element, depth)
 
@@ -182,6 +186,14 @@ def _code(element: Any) -> Part:
     language = re.search(r"lang(?:uage)?-(\w+)", inner.get("class") or "")
     fence = "```" if "```" not in code else "~~~~"
     return text_part("code", code, f"{fence}{language[1] if language else ''}\n", f"\n{fence}")
+
+
+def _quote(part: Part) -> Part:
+    if part.table is not None or part.picture is not None:
+        return part
+    text = ScoredText("> ")
+    text.append(part.text.indented("> "))
+    return replace(part, text=text)
 
 
 def book_pages(data: bytes) -> list[list[Part]]:
