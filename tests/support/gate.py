@@ -108,7 +108,8 @@ def mapped_pdf(path: Path, letter: Callable[[int], int], stamp: str = "") -> Pat
     canvas = Canvas(str(path), pagesize=A4, pageCompression=0)
     canvas.setFont("Vera", 11)
     if stamp:
-        canvas.drawString(72, 810, stamp)
+        for number, line in enumerate(stamp.split("\n")):
+            canvas.drawString(72, 810 - 12 * number, line)
         canvas.setFont("Helvetica", 11)
     prose(canvas, 760, 6 if stamp else 12)
     canvas.save()

@@ -194,6 +194,16 @@ async def test_a_stamp_in_a_broken_font_is_read_from_the_page_and_the_rest_from_
     assert set(written) == {1.0}
 
 
+@read_with_ocr
+async def test_lines_in_a_broken_font_stay_lines_and_their_letters_are_not_given_too(
+    tmp_path: Path, read: Read
+) -> None:
+    path = mapped_pdf(tmp_path / "a.pdf", lambda code: code - 29, "Ordering\nnumber 20 + 2 + 2")
+    (page,) = (await read(path)).pages
+    said = page.markdown.replace("\\", "").split()
+    assert said[:8] == ["Ordering", "number", "20", "+", "2", "+", "2", SENTENCES[0].split()[0]]
+
+
 LONG = 4 * f"{TEXT} "
 
 

@@ -1,6 +1,7 @@
 """The text layer as PDFium has it says what liteparse leaves out."""
 
 import io
+from pathlib import Path
 
 import pypdfium2
 import pytest
@@ -11,6 +12,7 @@ from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.pdf.liteparse import parse_pages
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.text_layer import correct_items
+from support.gate import mapped_pdf
 
 
 @pytest.mark.parametrize(("rest", "run_in"), [("Helvetica", True), ("Helvetica-Bold", False)])
@@ -178,3 +180,17 @@ def test_a_glyph_without_a_letter_is_marked_in_a_missing_line() -> None:
         page = document[0]
         _, missing = correct_items([], page.get_textpage(), PageSpace(page))
     assert [line.text for line in missing] == ["The margin 1\ufffda of the error"]
+
+
+@pytest.mark.parametrize(("font", "said"), [("SymbolMT", "Ω"), ("WebdingsMT", "\uf057")])
+def test_signs_of_the_font_symbol_are_what_they_look_like(
+    tmp_path: Path, font: str, said: str
+) -> None:
+    path = mapped_pdf(tmp_path / "a.pdf", lambda code: 0xF000 + code, "W")
+    name = b"BitstreamVeraSans-Roman"
+    data = path.read_bytes().replace(name, font.encode().ljust(len(name), b"x"))
+    (parsed,) = parse_pages(data, [0])
+    with pypdfium2.PdfDocument(data) as document:
+        page = document[0]
+        items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
+    assert items[0].text == said

@@ -222,7 +222,8 @@ class PDF(AbstractContextManager["PDF"]):
         figures = fenced("pictures", figures_of, pictures, parsed.drawings, frame.upright_size)
         drawn = (*(figures or ([], parsed.drawings)), parsed.shades, filled, pictures)
         found = (parsed.comments, parsed.links, rules, *drawn, *(tagged or ()))
-        return PageParts(frame, items, text[1], *found)
+        rest = [one for one in text[1] if not any(b.holds_centre(one.box) for b in parsed.unread)]
+        return PageParts(frame, items, rest, *found)
 
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageParts:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)

@@ -18,6 +18,7 @@ from carrel.server.reading.page.lines import FORMULA
 from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.pdf.page_space import PageSpace
+from carrel.server.reading.pdf.text_layer import font_name
 
 _INLINE = re.compile(r"\$[^$]+\$[.,;]?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -212,18 +213,15 @@ def _bars(page: Any, space: PageSpace) -> Iterator[Rule]:
 
 def _glyphs(text_page: Any, space: PageSpace) -> Iterator[Glyph]:
     """Yield the glyphs with ink."""
-    x, y, flags = ctypes.c_double(), ctypes.c_double(), ctypes.c_int()
-    matrix = raw.FS_MATRIX()
-    name = ctypes.create_string_buffer(200)
+    x, y, matrix = ctypes.c_double(), ctypes.c_double(), raw.FS_MATRIX()
     for number in range(text_page.count_chars()):
         bounds = text_page.get_charbox(number)
         if bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
             continue
         raw.FPDFText_GetCharOrigin(text_page, number, x, y)
-        raw.FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
         base = space.to_layout((x.value, y.value, x.value, y.value)).top
         raw.FPDFText_GetMatrix(text_page, number, matrix)
         # Some files declare one point for every font and scale it.
         size = raw.FPDFText_GetFontSize(text_page, number) * math.hypot(matrix.c, matrix.d)
         text = chr(raw.FPDFText_GetUnicode(text_page, number))
-        yield Glyph(text, space.to_layout(bounds), base, size, name.value.decode(errors="replace"))
+        yield Glyph(text, space.to_layout(bounds), base, size, font_name(text_page, number))

@@ -8,8 +8,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-_UNMAPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff]")
-"""Characters for glyphs without a known letter."""
+_UNMAPPED = re.compile(
+    r"(?!(?<!\S)[\uf020-\uf0ff](?!\S))[\0-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff]"
+)
+"""Characters for glyphs without a known letter, but for signs of symbol fonts that stand alone."""
 _MOST_UNMAPPED = 0.1
 """Largest fraction of unmapped glyphs on a page: bullets and ornaments are unmapped too."""
 _FEW_UNMAPPED = 0.01

@@ -74,7 +74,7 @@ def _page(page: Any) -> ParsedPage:
         if len(rest) > _SOUND * len(text) and not is_garbage(rest, suspected=True):
             garbage, items, text = False, sound, rest
             boxes = (item.box for item in broken)
-            unread = join_boxes(boxes, lambda one, other: one.shared_height(other) > 0)
+            unread = join_boxes(boxes, lambda one, box: 2 * one.shared_height(box) > box.height)
     covered = page.complexity.image_coverage > _WHOLE
     doubted = (covered or _OF_OTHER_OCR in reasons) and (
         2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))

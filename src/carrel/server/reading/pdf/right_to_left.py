@@ -108,8 +108,7 @@ def _letters(text_page: Any, space: PageSpace) -> Iterator[_Letter]:
 
 def _lines(letters: Iterable[_Letter]) -> list[list[_Letter]]:
     """Return the letters by line, each line as it is seen from left to right."""
-    lines: list[list[_Letter]] = []
-    marks: list[_Letter] = []
+    lines, marks = list[list[_Letter]](), list[_Letter]()
     letters = sorted(letters, key=lambda letter: letter.base)
     same = _SAME_LINE * statistics.median(one.box.height for one in letters) if letters else 0
     for letter in letters:

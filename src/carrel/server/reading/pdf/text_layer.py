@@ -21,17 +21,12 @@ from carrel.server.reading.pdf.garbage import is_unmapped
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
-_PLAIN = str.maketrans({
-    **dict.fromkeys("‘’‚‛", "'"),
-    **dict.fromkeys("“”„‟", '"'),
-    **dict.fromkeys("‐‑‒–—―", "-"),
-})  # fmt: skip
-_SIGNS = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
+_QUOTES, _DASHES = "‘’‚‛“”„‟", "‐‑‒–—―"
+_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}]")
 _PLAIN_SIGNS = re.compile("['\"-]")
-_LOOSE = str.maketrans({
-    **_PLAIN,
-    **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-‐‑‒–—―\u00ad\ufffe")),
-})  # fmt: skip
+_LOOSE = str.maketrans(
+    _QUOTES, "'" * 4 + '"' * 4, f" \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-{_DASHES}\u00ad\ufffe"
+)
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
 _LETTER = re.compile(r"\s(?![a-z]{2})([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
 """A letter alone or before digits: a font that holds only ₹ may give it the code of any letter."""
@@ -43,6 +38,12 @@ _TICKS = {"þ": "☒", "ý": "☒", "¨": "☐", "o": "☐", "ü": "✓", "û": 
 _3B2 = re.compile("Adv(?!TT)")
 """Fonts of a typesetter of journals, which give signs the codes of other characters."""
 _SIGNS_3B2, _PI_3B2 = str.maketrans("¼þðÞ", "=+()"), str.maketrans("12356", "+−×=±")
+_PRIVATE = re.compile(r"(?!^. )[\uf021-\uf07e\uf0a0-\uf0e5]")
+"""Codes of the signs in a symbol font, but for a bullet, which is known as such."""
+_SYMBOL = (
+    "!∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖω"
+    "ξψζ{|}∼" + 33 * " " + "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑"
+)
 _CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _PARTS = re.compile(r"(\r\n|\.(?: ?\.){4,})")
 """What parts the text of a page: the ends of lines, and leaders."""
@@ -70,8 +71,11 @@ def correct_items(
     layer.restore_characters(items, known)
     layer.raise_powers(items)
     letters = _LETTER.finditer(f" {layer.text}")
-    odd = (at for at in letters if "Rupee" in layer.font(at.end(1) - 1))
+    odd = (at for at in letters if "Rupee" in font_name(text_page, at.end(1) - 1))
     rupees = {at[0][1:]: f"{at[1]}₹{at[2]}" for at in odd}
+    codes = _PRIVATE.finditer(layer.text)
+    codes = (at for at in codes if "Symbol" in font_name(text_page, at.start()))
+    signs = {at[0]: _SYMBOL[ord(at[0]) - 0xF021] for at in codes}
     for item in items:
         # liteparse tells the font of the first word.
         if len(item.words) > 1 and font_style(item.font)[0]:
@@ -81,6 +85,7 @@ def correct_items(
         if bullet is _PI_BULLET or not text.isprintable():
             text = bullet.sub(lambda sign: _TICKS.get(sign[0], "•"), text)
             text = _CONTROL.sub("\ufffd", text)
+            text = _PRIVATE.sub(lambda code: signs.get(code[0], code[0]), text)
         if _3B2.match(item.font):
             # Mathematical Pi holds no digits.
             first = text[:1].translate(_PI_3B2) if "7DA6" in item.font else text[:1]
@@ -124,10 +129,8 @@ class TextLayer:
     def raise_powers(self, items: Iterable[TextItem]) -> None:
         """Write the raised digits of powers of ten as such: 5 × 10⁵ is not 5 × 105."""
         for power in _POWER.finditer(self.text):
-            ten, last = (
-                self._space.to_layout(self._page.get_charbox(number))
-                for number in (power.start("power"), power.end() - 1)
-            )
+            ends = (power.start("power"), power.end() - 1)
+            ten, last = map(self._space.to_layout, map(self._page.get_charbox, ends))
             if last.bottom > ten.bottom - _RAISED * ten.height:
                 continue
             flat = re.compile(rf"((?:^|{_TIMES}) ?){power['power']}(?!\d)")
@@ -140,13 +143,7 @@ class TextLayer:
         left, bottom, right, top = self._space.to_pdf(Box.of(word))
         place = ((left + right) / 2, (bottom + top) / 2)
         number = raw.FPDFText_GetCharIndexAtPos(self._page, *place, _NEAR, _NEAR)
-        return number < 0 or font_style(self.font(number))[0]
-
-    def font(self, number: int) -> str:
-        """Return the name of the font of a character."""
-        name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
-        raw.FPDFText_GetFontInfo(self._page, number, name, len(name), flags)
-        return name.value.decode(errors="replace")
+        return number < 0 or font_style(font_name(self._page, number))[0]
 
     def _text_within(self, box: Box, margin: float = 0.0) -> str:
         """Return the text within `margin` points of a box."""
@@ -166,8 +163,7 @@ class TextLayer:
             and not (len(text) > _ALONE and is_unmapped(text))
             and not is_invisible(self._page, start)
         ]
-        page = Box(0, 0, *self._space.layout_size)
-        missing = []
+        page, missing = Box(0, 0, *self._space.layout_size), list[Line]()
         for start, row in unknown:
             rects = range(self._page.count_rects(start, len(row)))
             pieces = [self._space.to_layout(self._page.get_rect(number)) for number in rects]
@@ -185,6 +181,13 @@ class TextLayer:
         return missing
 
 
+def font_name(text_page: Any, number: int) -> str:
+    """Return the name of the font of a character."""
+    name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
+    return name.value.decode(errors="replace")
+
+
 def is_invisible(text_page: Any, number: int) -> bool:
     """Return whether a character is never drawn."""
     mode = raw.FPDFTextObj_GetTextRenderMode(raw.FPDFText_GetTextObject(text_page, number))
@@ -194,8 +197,7 @@ def is_invisible(text_page: Any, number: int) -> bool:
 def _box_with_scripts(item: TextItem) -> Box:
     """Return the box of an item, of one with formulas with the scripts above and below it."""
     reach = _SCRIPTS * item.height if "$" in item.text else 0.0
-    bottom = item.y + item.height + reach
-    return Box(item.x, item.y - reach, item.x + item.width, bottom)
+    return item.box._replace(top=item.y - reach, bottom=item.y + item.height + reach)
 
 
 def _fold(text: str) -> str:
