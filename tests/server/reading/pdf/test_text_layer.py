@@ -154,13 +154,17 @@ def test_the_raised_digits_of_a_power_of_ten_are_an_exponent() -> None:
 
 @pytest.mark.parametrize(
     ("font", "said"),
-    [("AdvPS7DA6", "−1.1 points = loss"), ("AdvP4C4E7", "21.1 points = loss")],
+    [
+        ("AdvPS7DA6", "−1.1 points = loss/hour"),
+        ("AdvP4C4E7", "21.1 points = loss/hour"),
+        ("AdvOT4C4E", "21.1 points ¼ loss=hour"),
+    ],
 )
 def test_signs_in_the_fonts_of_a_typesetter_of_journals(font: str, said: str) -> None:
     written = io.BytesIO()
     canvas = Canvas(written, pageCompression=0)
     canvas.setFont("Helvetica", 10)
-    canvas.drawString(72, 700, "21.1 points ¼ loss")
+    canvas.drawString(72, 700, "21.1 points ¼ loss=hour")
     canvas.save()
     named = written.getvalue().replace(b"/BaseFont /Helvetica ", f"/BaseFont /{font} ".encode())
     (parsed,) = parse_pages(named, [0])

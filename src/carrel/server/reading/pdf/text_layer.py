@@ -35,9 +35,9 @@ _PI_BULLET = re.compile(r"^[\0-\x1f!-\xff](?= |$)")
 _BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")
 _TICKS = {"þ": "☒", "ý": "☒", "¨": "☐", "o": "☐", "ü": "✓", "û": "✗"}
 """Signs of Wingdings that answer a question."""
-_3B2 = re.compile("Adv(?!TT)")
+_3B2 = re.compile("Adv(?!TT|OT)")
 """Fonts of a typesetter of journals, which give signs the codes of other characters."""
-_SIGNS_3B2, _PI_3B2 = str.maketrans("¼þðÞ", "=+()"), str.maketrans("12356", "+−×=±")
+_SIGNS_3B2, _PI_3B2 = str.maketrans("=¼þðÞ", "/=+()"), str.maketrans("12356", "+−×=±")
 _PRIVATE = re.compile(r"(?!^. )[\uf021-\uf07e\uf0a0-\uf0e5]")
 """Codes of the signs in a symbol font, but for a bullet, which is known as such."""
 _SYMBOL = (
