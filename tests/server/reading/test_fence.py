@@ -117,7 +117,7 @@ def test_no_step_fails_and_no_text_is_lost_on_any_page(
         ("find_tables", ["heading", "paragraph"]),
         ("with_notes", ["heading", "paragraph", "table"]),
         ("reading_order", ["paragraph", "table"]),
-        ("text_lines", ["paragraph"]),
+        ("text_blocks", ["paragraph"]),
     ],
 )
 def test_a_step_that_fails_costs_that_step(

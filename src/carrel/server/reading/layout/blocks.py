@@ -28,7 +28,7 @@ from carrel.server.reading.layout.text_blocks import (
 )
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout, Region
 from carrel.server.reading.page.hyphens import words_of
-from carrel.server.reading.page.lines import runs_from_right, text_lines, usual_size
+from carrel.server.reading.page.lines import item_line, runs_from_right, usual_size
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule, Shade
 from carrel.server.reading.page_model.features import Surroundings, page_features
@@ -164,7 +164,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
     size = found.frame.upright_size
     # At an angle to the page, or apart from its flow.
     items = [item for item in found.items if item.rotation and abs(item.angle) > UPRIGHT]
-    turned = [*found.apart, *text_lines(items, found.links)]
+    turned = [*found.apart, *filter(None, (item_line(item, found.links) for item in items))]
     page = found.reading
     if page is None:
         ordered = pictures(found.figures, (), ())

@@ -74,7 +74,8 @@ class Box(NamedTuple):
 
     def is_near(self, other: "Box", reach: float) -> bool:
         """Return whether another box is no farther away than `reach`."""
-        return min(self.shared_width(other), self.shared_height(other)) >= -reach
+        across = self.right - other.left >= -reach and other.right - self.left >= -reach
+        return across and self.bottom - other.top >= -reach and other.bottom - self.top >= -reach
 
     def is_flush(self, other: "Box") -> bool:
         """Return whether another box begins at the same edge."""

@@ -56,11 +56,6 @@ LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 """Start of a caption in type that stands out; in plain text such words begin sentences."""
 
 
-def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[Line]:
-    """Return the lines of a text layer."""
-    return [line for item in items if (line := item_line(item, links))]
-
-
 def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
     """Return the line of an item, or None without text."""
     text = item.text.strip()

@@ -95,21 +95,23 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
         end += len(mean)
     whole = np.zeros((networks, end, width), np.float32)
     h = whole[:, :count]
-    h += _relu(x @ weights["enter"] + weights["enter_bias"])
+    h += np.maximum(x @ weights["enter"] + weights["enter_bias"], 0)
     for layer in range(sum(name.startswith("mix_bias") for name in weights)):
         for some, place, mean in means:
             whole[:, place] = mean @ h[:, some]
         mixed = whole.take(seen, axis=1).reshape(networks, count, -1) @ weights[f"mix{layer}"]
         # What a neighbour says depends on how it stands to the piece.
         mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, width)
-        h += _relu(mixed + weights[f"mix_bias{layer}"])
+        mixed += weights[f"mix_bias{layer}"]
+        h += np.maximum(mixed, 0, out=mixed)
         h /= np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
     said = h @ weights["leave"] + weights["leave_bias"]
     between = pairs @ weights["pair"] + weights["pair_bias"][:, :, None]
     between += _by_direction(h @ weights["one"])
     others = _by_direction(whole[:, : count + 1] @ weights["other"])
     between += others[:, np.arange(len(DIRECTIONS))[:, None], seen.T[1:-2]]
-    shared = _sigmoid(_relu(between) @ weights["share"] + weights["share_bias"][:, :, None]).mean(0)
+    shared = np.maximum(between, 0, out=between) @ weights["share"]
+    shared = _sigmoid(shared + weights["share_bias"][:, :, None]).mean(0)
     # The mean of logits: a role that one network rules out is unlikely.
     roles, flags = said[..., : len(ROLES)].mean(0), _sigmoid(said[..., len(ROLES) :]).mean(0)
     chances = np.exp(roles - roles.max(1, keepdims=True))
@@ -124,10 +126,6 @@ def _by_direction(values: Floats) -> Floats:
     """Return the networks' values of pieces by direction."""
     networks, count, _ = values.shape
     return values.reshape(networks, count, len(DIRECTIONS), -1).transpose(0, 2, 1, 3)
-
-
-def _relu(values: Floats) -> Floats:
-    return np.maximum(values, 0, out=values)
 
 
 def _sigmoid(values: Floats) -> Floats:

@@ -22,8 +22,7 @@ from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.pdf.accents import with_accents
-from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
-from carrel.server.reading.pdf.drawn_text import drawn_text
+from carrel.server.reading.pdf.drawn_text import DRAWN_DPI, drawn_text
 from carrel.server.reading.pdf.forms import filled_form, with_ticks
 from carrel.server.reading.pdf.formulas import with_display_formulas
 from carrel.server.reading.pdf.garbage import is_garbage

@@ -15,7 +15,7 @@ from PIL import Image
 
 from carrel.server.reading.page.elements import Box, group_connected
 
-DPI = 100
+DRAWN_DPI = 100
 """Pixels per inch of the rendering."""
 
 _REACH = 11
@@ -47,7 +47,7 @@ def drawn_text(
 ) -> list[Box]:
     """Return the boxes of text drawn outside `known`, in points; a picture of text counts whole.
 
-    `page` is rendered at `DPI` and `width` points wide; `pictures` are the boxes of its
+    `page` is rendered at `DRAWN_DPI` and `width` points wide; `pictures` are the boxes of its
     pictures, `within` the part of it that is looked at.
     """
     grey = np.asarray(page.convert("L"))

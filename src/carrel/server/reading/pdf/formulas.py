@@ -7,8 +7,10 @@ import ctypes
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any
 
+import numpy as np
 from pypdfium2 import raw
 
 from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
@@ -64,8 +66,7 @@ def with_display_formulas(
         return kept, other_lines
     prose = [item.box for item in _prose(items)]
     known = [*prose, *(item.box for item in items if _is_number(item))]
-    glyphs = list(_glyphs(text_page, space))
-    glyphs = [glyph for glyph in glyphs if not any(b.holds_centre(glyph.box) for b in known)]
+    glyphs = _outside(known, list(_glyphs(text_page, space)))
     bars = list(_bars(page, space))
     large = [glyph.box for glyph in glyphs if glyph.is_extension]
     seeds = [item.box for item in items if not item.rotation and _is_math(item)]
@@ -104,8 +105,7 @@ def _without_underlines(
         down = _LINE * item.text.count("frac") * item.height
         place = Box(x, y - _RAISED * item.height, right, bottom + down)
         known = [other.box for other in items if other is not item and other.box.meets(place)]
-        inside = [glyph for glyph in glyphs if place.holds_centre(glyph.box)]
-        inside = [glyph for glyph in inside if not any(b.holds_centre(glyph.box) for b in known)]
+        inside = _outside(known, [glyph for glyph in glyphs if place.holds_centre(glyph.box)])
         if not inside:
             continue
         low = max(inside, key=lambda glyph: glyph.base)
@@ -152,6 +152,15 @@ def _is_number_of(item: TextItem, formula: Box) -> bool:
 def _shares_line(one: Box, prose: Box) -> bool:
     shared = one.shared_height(prose) > _SHARED * min(one.height, prose.height)
     return shared and -one.shared_width(prose) < _BESIDE
+
+
+def _outside(boxes: Sequence[Box], glyphs: Sequence[Glyph]) -> list[Glyph]:
+    """Return the glyphs whose middle is in none of some boxes: there are thousands of both."""
+    left, top, right, bottom = np.array([glyph.box for glyph in glyphs]).reshape(-1, 4).T
+    x, y, free = left + right, top + bottom, np.ones(len(glyphs), bool)
+    for box in boxes:
+        free &= (x < 2 * box.left) | (2 * box.right < x) | (y < 2 * box.top) | (2 * box.bottom < y)
+    return list(compress(glyphs, free))
 
 
 def _grow(zone: Box, glyphs: Sequence[Glyph]) -> Box:

@@ -28,8 +28,9 @@ class PageSpace:
     def to_layout(self, bounds: Bounds) -> Box:
         """Convert PDFium's bounds to a box in the layout."""
         left, bottom, right, top = bounds
-        edges = (left - self._left, self._top - top, right - self._left, self._top - bottom)
-        return self._upright.on_page(Box(*(self._unit * edge for edge in edges)))
+        unit, x, y = self._unit, self._left, self._top
+        box = Box(unit * (left - x), unit * (y - top), unit * (right - x), unit * (y - bottom))
+        return self._upright.on_page(box)
 
     def to_pdf(self, box: Box) -> Bounds:
         """Convert a box in the layout to PDFium's bounds."""

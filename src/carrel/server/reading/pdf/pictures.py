@@ -26,22 +26,19 @@ _BACKGROUND = 0.9
 def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
     """Return the boxes of a PDFium page's pictures in its upright layout."""
     width, height = space.layout_size
-    boxes = []
-    for bounds, _ in _pictures(page):
-        left, top, right, bottom = space.to_layout(bounds)
-        box = Box(max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
-        if box.width > 0 and box.height > 0:
-            boxes.append(box)
+    found = (space.to_layout(bounds) for bounds, _ in _pictures(page))
+    shown = (Box(max(0.0, x), max(0.0, y), min(width, r), min(height, b)) for x, y, r, b in found)
     # Some programs cut a picture into strips.
-    return join_boxes(boxes, _continues)
+    return join_boxes((box for box in shown if box.width > 0 and box.height > 0), _continues)
 
 
 def _continues(one: Box, other: Box) -> bool:
     """Return whether two boxes of one width or height touch along a whole side, or are the same."""
-    left, top, right, bottom = (abs(a - b) <= _SAME for a, b in zip(one, other, strict=True))
-    stacked, beside = left and right, top and bottom
-    gap = one.shared_height(other) if stacked else one.shared_width(other)
-    return (stacked and beside) or ((stacked or beside) and abs(gap) <= _SAME)
+    stacked = abs(one.left - other.left) <= _SAME and abs(one.right - other.right) <= _SAME
+    beside = abs(one.top - other.top) <= _SAME and abs(one.bottom - other.bottom) <= _SAME
+    if stacked == beside:
+        return stacked
+    return abs(one.shared_height(other) if stacked else one.shared_width(other)) <= _SAME
 
 
 def figures_of(
@@ -60,8 +57,8 @@ def figures_of(
 
 def _are_scraps(one: Box, other: Box) -> bool:
     """Return whether both are small and near each other."""
-    small = all(min(box.width, box.height) < _SCRAP for box in (one, other))
-    return small and one.is_near(other, _REACH)
+    near = one.is_near(other, _REACH)
+    return near and all(min(box.width, box.height) < _SCRAP for box in (one, other))
 
 
 def finest_picture(page: Any) -> float:

@@ -29,11 +29,13 @@ def tagged_parts(page: Any, space: PageSpace) -> tuple[list[TaggedText], list[Li
     """Return the tags of the text on PDFium's `page`, and its figures' alternative texts."""
     told, texts = ContentTags(page), list[TaggedText]()
     figures = defaultdict[tuple[int, str], list[Box]](list)
-    for drawn in page.get_objects(max_depth=1) if told.tags else ():
+    left, bottom, right, top = edges = [ctypes.c_float() for _ in range(4)]
+    for number in range(raw.FPDFPage_CountObjects(page)) if told.tags else ():
+        drawn = raw.FPDFPage_GetObject(page, number)
         content = raw.FPDFPageObj_GetMarkedContentID(drawn)
-        if tag := told.tags.get(content):
-            box = space.to_layout(drawn.get_bounds())
-            if drawn.type == raw.FPDF_PAGEOBJ_TEXT:
+        if (tag := told.tags.get(content)) and raw.FPDFPageObj_GetBounds(drawn, *edges):
+            box = space.to_layout((left.value, bottom.value, right.value, top.value))
+            if raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT:
                 texts.append((box, tag))
             if figure := told.alternatives.get(content):
                 figures[figure].append(box)

@@ -9,9 +9,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import Any
 
+import numpy as np
 from pypdfium2 import raw
 
 from carrel.server.reading.page.elements import Box, Line
@@ -123,7 +124,7 @@ class TextLayer:
                 if item.text in whole and not _PLAIN_SIGNS.search(item.text):
                     continue
                 text = self._text_within(item.box, _MARGIN)
-            if _fold(text) == folded:
+            if _fold_all([text]) == [folded]:
                 item.text = " ".join(text.split())
 
     def raise_powers(self, items: Iterable[TextItem]) -> None:
@@ -164,14 +165,15 @@ class TextLayer:
             and not is_invisible(self._page, start)
         ]
         page, missing = Box(0, 0, *self._space.layout_size), list[Line]()
+        tops, heights = np.array([(item.y, item.height) for item in items]).reshape(-1, 2).T
         for start, row in unknown:
             rects = range(self._page.count_rects(start, len(row)))
             pieces = [self._space.to_layout(self._page.get_rect(number)) for number in rects]
             if pieces and _PARTS.fullmatch(row):
                 row, pieces = "…", [Box.around(pieces)]
             for box in pieces:
-                near = (i for i in items if abs(i.y - box.top) < box.height + 2 * i.height)
-                places = map(_box_with_scripts, near)
+                near = np.abs(tops - box.top) < box.height + 2 * heights
+                places = map(_box_with_scripts, compress(items, near))
                 there = any(place.holds_centre(box) or box.holds_centre(place) for place in places)
                 if there or not page.holds_centre(box):
                     continue
@@ -200,11 +202,7 @@ def _box_with_scripts(item: TextItem) -> Box:
     return item.box._replace(top=item.y - reach, bottom=item.y + item.height + reach)
 
 
-def _fold(text: str) -> str:
-    """Fold a text so that its spellings by both readers compare equal."""
-    return unicodedata.normalize("NFKC", text.translate(_LOOSE))
-
-
 def _fold_all(texts: Iterable[str]) -> list[str]:
-    """Fold several texts in one call, which is faster."""
-    return _fold("\0".join(text.replace("\0", "") for text in texts)).split("\0")
+    """Fold texts so that their spellings by both readers compare equal: one call is faster."""
+    whole = "\0".join(text.replace("\0", "") for text in texts)
+    return unicodedata.normalize("NFKC", whole.translate(_LOOSE)).split("\0")
