@@ -198,6 +198,16 @@ async def test_check_boxes_show_what_is_checked(tmp_path: Path, read: Read) -> N
     assert page.markdown == "☒ Tea ☐ Milk"
 
 
+async def test_underlined_blanks_are_seen(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.html").write_text("<p>Name <u>&nbsp; &nbsp; &nbsp;</u>, <u>a b</u><u> </u>")
+    (page,) = (await read(tmp_path / "a.html")).pages
+    assert page.markdown == r"Name \_\_\_\_, a b"
+    line = '<w:r><w:rPr><w:u w:val="single"/></w:rPr><w:tab/></w:r>'
+    body = f"<w:r><w:t>Unit</w:t></w:r>{line}{line}<w:r><w:t> of Lot</w:t><w:tab/></w:r>{line}"
+    (page,) = (await read(word_file(tmp_path / "a.docx", paragraph(body)))).pages
+    assert page.markdown == r"Unit\_\_\_\_ of Lot \_\_\_\_"
+
+
 async def test_slides_are_pages(tmp_path: Path, read: Read) -> None:
     path = _slides(tmp_path / "a.pptx")
     first, second = (await read(path, table_format="html", include_blocks=True)).pages

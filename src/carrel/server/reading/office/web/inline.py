@@ -43,6 +43,7 @@ FindPicture = Callable[[str], bytes | None]
 NOTE = re.compile(r"#?(?:foot|end)note-(\w{1,20})")
 """The address or the id of a note, as mammoth writes them."""
 _DIGITS = re.compile(r"\d{1,4}")
+_BLANK = re.compile(r"\t+|[ \xa0]{3,}")
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 
 
@@ -111,6 +112,9 @@ class Inline:
                 self._add_between("**", "**", self._inner(element, depth))
             case "i" | "em":
                 self._add_between("*", "*", self._inner(element, depth))
+            case "u" if not (len(element) or any(map(str.isalnum, element.text or ""))):
+                # It is there to be written on.
+                self.words(_BLANK.sub("____", element.text or ""))
             case "code" | "kbd" | "samp" | "tt":
                 self._code(" ".join("".join(element.itertext()).split()))
             case "var" if element.get("class") == "equation":

@@ -21,6 +21,7 @@ from carrel.wire.ocr import BlockType
 _STYLES = f"""\
 r.{STYLE} => var.equation
 comment-reference => span
+u => u
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
 p[style-name='Quote'] => blockquote:fresh
