@@ -3,7 +3,8 @@
 import pytest
 
 from carrel.server.reading.page.elements import Box, Line
-from carrel.server.reading.page.lines import font_style, one_line
+from carrel.server.reading.page.lines import font_style, item_line, one_line
+from carrel.server.reading.page.parsed import TextItem
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,21 @@ from carrel.server.reading.page.lines import font_style, one_line
 )
 def test_the_name_of_a_font_says_its_style(font: str, bold: bool, mono: bool) -> None:
     assert font_style(font)[:2] == (bold, mono)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Rooms of the north . . . . . . . . 12", "Rooms of the north … 12"),
+        ("서론 ············12", "서론 … 12"),
+        ("north · south · east · west · all", "north · south · east · west · all"),
+    ],
+)
+def test_leaders_are_one_sign_whatever_their_dots(text: str, said: str) -> None:
+    item = TextItem(text, 72, 100, 300, 10, 0, "Helvetica", 10, [])
+    line = item_line(item)
+    assert line is not None
+    assert line.text == said
 
 
 @pytest.mark.parametrize(

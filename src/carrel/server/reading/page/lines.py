@@ -15,7 +15,7 @@ BULLETS = "•◦▪▸▶‣●○◎◯■□◆◇★☆※·∙➢➤►✓�
 _LEADING = 1.17
 """Line height of most fonts, as a multiple of their size."""
 _LEAST_DOTS = 4
-_LEADER = re.compile(rf"(?:\s?\.){{{_LEAST_DOTS + 1},}}\s*")
+_LEADER = re.compile(rf"(?:\s?[.·]){{{_LEAST_DOTS + 1},}}\s*")
 """Dot leader before a page number in a table of contents."""
 _DRAWN_HYPHEN = re.compile("\u00ad(?=.)")
 """Soft hyphen within a line: some fonts have no other, and files leave out those not drawn."""
@@ -63,7 +63,7 @@ def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
         return None
     if "\u00ad" in text:
         text = _DRAWN_HYPHEN.sub("-", text)
-    if text.count(".") > _LEAST_DOTS:
+    if text.count(".") > _LEAST_DOTS or "··" in text:
         text = _LEADER.sub(" … ", text).strip()
     box = item.box
     marks = _links(item, text, box, links) if links else []
