@@ -156,6 +156,37 @@ async def test_a_framed_head_is_part_of_the_table_below(tmp_path: Path, read: Re
 
 
 @read_with_ocr
+async def test_boxes_to_tick_are_no_columns(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    canvas.setFont("Helvetica", 9)
+    rows = [
+        ["A", "General", "Claims made"],
+        ["B", "Any auto", "Hired"],
+        ["C", "Umbrella", "Excess"],
+    ]
+    canvas.grid([60, 95, 300, 400, 500], [600, 616, 632, 648, 676])
+    heads = ["Policy|number", "Type of|insurance", "Limit of|liability", "Total|premium"]
+    for x, head in zip((63, 150, 320, 420), heads, strict=True):
+        for number, line in enumerate(head.split("|")):
+            canvas.drawString(x, 665 - 11 * number, line)
+    for number, (name, *labels) in enumerate(rows):
+        y = 636 - 16 * number
+        canvas.drawString(65, y, name)
+        for x, label in zip((110, 200), labels, strict=True):
+            canvas.rect(x + 3 * number, y - 4, 12, 16)
+            canvas.drawString(x + 20 + 3 * number, y, label)
+        canvas.drawString(320, y, f"{number + 2},500")
+        canvas.drawString(420, y, f"{number + 4},000")
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf", table_format="html")).pages
+    (cells,) = _grids(page)
+    assert [[cell.text for cell in cells if cell.row == number] for number in range(1, 4)] == [
+        [name, f"{one} {two}", f"{number + 2},500", f"{number + 4},000"]
+        for number, (name, one, two) in enumerate(rows)
+    ]
+
+
+@read_with_ocr
 async def test_a_last_row_that_only_the_rule_beside_it_frames_is_a_row(
     tmp_path: Path, read: Read
 ) -> None:

@@ -73,7 +73,7 @@ def _frames(rules: Sequence[Rule]) -> list[Box]:
             ]
             if len(sides) == 2 and max(sides) - min(sides) >= box.width - 2 * _CORNER:
                 found.append(box)
-    found.sort(key=lambda box: -box.width * box.height)
+    found.sort(key=lambda box: -box.area)
     return [
         box
         for number, box in enumerate(found)

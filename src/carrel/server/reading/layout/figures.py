@@ -43,8 +43,8 @@ def pictures(boxes: Sequence[Box], lines: Sequence[Line], drawn: Sequence[Region
 
 def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
     """Return whether text is set over a picture."""
-    text = sum(line.width * line.height for line in lines)
-    return len(lines) > _FIGURE_LINES or text > _COVERED * picture.width * picture.height
+    text = sum(line.area for line in lines)
+    return len(lines) > _FIGURE_LINES or text > _COVERED * picture.area
 
 
 @dataclass(frozen=True)

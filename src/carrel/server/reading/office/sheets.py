@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+from contextlib import suppress
 
 from python_calamine import CalamineWorkbook, SheetTypeEnum
 
@@ -74,14 +75,11 @@ def _format_cell(value: Value) -> str:
 def table_page(data: bytes, delimiter: str | None = None) -> list[Part]:
     """Read the table in a text file; detect the delimiter if it is None."""
     text = decode_text(data)
-    if delimiter is None:
-        try:
-            delimiter = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|").delimiter
-        except csv.Error:
-            delimiter = ","
+    with suppress(csv.Error):
+        delimiter = delimiter or csv.Sniffer().sniff(text[:4096], delimiters=",;\t|").delimiter
     rows, width = list[list[str]](), 0
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or ","):
             if any(field.strip() for field in row):
                 rows.append(row)
                 width = max(width, len(row))

@@ -145,9 +145,8 @@ def _picture(shape: Any) -> bytes | None:
 def _paragraphs(shape: Any, is_title: bool) -> Iterator[Part]:
     """Yield a title, or paragraphs and the lists between them."""
     paragraphs = [p for p in shape.text_frame.paragraphs if p.text.strip()]
-    if is_title:
-        if paragraphs:
-            yield text_part("title", " ".join(" ".join(p.text.split()) for p in paragraphs), "# ")
+    if is_title and paragraphs:
+        yield text_part("title", " ".join(" ".join(p.text.split()) for p in paragraphs), "# ")
         return
     items = {-1: etree.Element("body")}
     for paragraph in paragraphs:

@@ -60,11 +60,7 @@ def drawings(
     near = join_boxes(marks, lambda one, other: one.is_near(other, _REACH))
     grown = (_grow(box, boxes, largest) for box in near if min(box.width, box.height) >= _LEAST)
     found = join_boxes(grown, lambda one, other: one.is_near(other, 0))
-    return [box for box in found if _area(box) <= largest]
-
-
-def _area(box: Box) -> float:
-    return box.width * box.height
+    return [box for box in found if box.area <= largest]
 
 
 def _is_framed(box: Box, edges: Mapping[tuple[bool, int], Sequence[Rule]], filled: bool) -> bool:
@@ -107,9 +103,9 @@ def _bars(boxes: Sequence[Box], texts: Sequence[Box]) -> list[Box]:
 
 def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:
     """Return a drawing with the axes and other shapes that touch it or each other."""
-    most = min(largest, _WITH_AXES * _area(box))
+    most = min(largest, _WITH_AXES * box.area)
     around = box
     for _ in range(_TOUCHES):
-        touching = [shape for shape in shapes if around.is_near(shape, 0) and _area(shape) <= most]
+        touching = [shape for shape in shapes if around.is_near(shape, 0) and shape.area <= most]
         around = Box.around([around, *touching])
-    return around if _area(around) <= most else box
+    return around if around.area <= most else box

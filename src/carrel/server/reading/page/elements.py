@@ -82,6 +82,11 @@ class Box(NamedTuple):
         return abs(self.left - other.left) < _FLUSH * self.height
 
     @property
+    def area(self) -> float:
+        """Its area in square points."""
+        return self.width * self.height
+
+    @property
     def centre(self) -> tuple[float, float]:
         """The point in the middle."""
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2

@@ -130,9 +130,8 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     cell = page.view.role("cell") > _LIKELY
     cell[list(taken)] = False
     groups = page.connected(np.flatnonzero(cell).tolist(), "table", _CERTAIN)
-    parts = (
-        part for group in groups if len(group) >= _FEWEST for part in _split_group(page, group)
-    )
+    large = (group for group in groups if len(group) >= _FEWEST)
+    parts = (part for group in large for part in _split_group(page, group))
     found = [part for part in parts if len(part) >= _FEWEST]
     rest = set(range(len(page.pieces))) - {*taken, *(number for each in found for number in each)}
     for group in found:

@@ -48,7 +48,7 @@ def find_tables(
     told, charts = list(told_tables(page)), set(taken)
     likely, heading = page.view.role("cell"), page.view.role("heading")
     double = _DOUBLE * statistics.median([box.height for box in page.boxes]) if rules else 0
-    for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
+    for grid in sorted(grids(rules, double, page.boxes), key=lambda grid: -grid.box.area):
         inside = within(grid.box)
         if not inside or likely[inside].mean() <= _LIKELY:
             continue
@@ -97,8 +97,8 @@ def find_tables(
 def _is_drawn(page: PageReading, members: Sequence[int], drawings: Iterable[Box]) -> bool:
     """Return whether most of a table stands in a drawing, and its text covers little of it."""
     boxes = [page.boxes[number] for number in members]
-    whole, text = Box.around(boxes), sum(box.width * box.height for box in boxes)
-    return text < _COVERED * whole.width * whole.height and any(
+    text = sum(box.area for box in boxes)
+    return text < _COVERED * Box.around(boxes).area and any(
         2 * sum(map(drawing.holds_centre, boxes)) > len(boxes) for drawing in drawings
     )
 

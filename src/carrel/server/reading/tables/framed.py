@@ -1,6 +1,7 @@
 """Tables of known fields: enclosed by rules, or told by a tagged file."""
 
 import math
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -22,10 +23,14 @@ _MOST_BOXES = 3
 """Most boxes below each other that are tables: in a form, each row has its own columns."""
 _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
+_TICK, _SOME = 18.0, 0.5
+"""Points. Largest size of a box to tick; largest part of a table's height where a rule parts some,
+and smallest of its fields that hold text."""
 _FILLED = 0.2
 """Smallest fraction of a grid's fields that hold text; a chart's are empty."""
-_DOUBTED = 0.25
-"""Largest part of neighbours in a field that may look like two cells: the rules know better."""
+_DOUBTED, _TICKED = 0.25, 0.75
+"""Largest part of neighbours in a field that may look like two cells, and among boxes to tick: the
+rules know better."""
 _APART = 0.3
 """Pieces less likely to be of one cell than this are of two."""
 _CELLS, _LIKELY, _AGREED, _ASTRAY = 0.75, 0.5, 0.95, 0.005
@@ -40,6 +45,8 @@ class Grid:
     xs: tuple[float, ...]
     ys: tuple[float, ...]
     fields: tuple[Cell, ...]
+    ticked: bool = False
+    """Whether boxes to tick stand in some."""
 
     @property
     def box(self) -> Box:
@@ -50,24 +57,24 @@ class Grid:
         return Box(self.xs[field.column], self.ys[field.row], self.xs[right], self.ys[bottom])
 
 
-def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
+def grids(rules: Sequence[Rule], double: float = _TOUCH, texts: Sequence[Box] = ()) -> list[Grid]:
     """Return each group of crossing rules with room for cells side by side, with and without its
     frame: a form's holds tables and other text.
 
-    Rules no farther apart than `double` are one, drawn as two.
+    Rules no farther apart than `double` are one, drawn as two. Boxes to tick hold no `texts`.
     """
     touch = max(_TOUCH, double)
     found = []
     for group in chain.from_iterable(map(_boxes, _crossing([r for r in rules if not r.faint]))):
-        across = [rule for rule in group if rule.across]
-        down = [rule for rule in group if not rule.across]
+        across, down = ([rule for rule in group if rule.across is way] for way in (True, False))
         ys = _places([rule.at for rule in across] + _overhang(down, across), touch)
         xs = _places([rule.at for rule in down] + _overhang(across, down), touch)
         if len(xs) > 2 and len(ys) > 1 and len(xs) * len(ys) <= _MOST_FIELDS:
-            found.append(Grid(tuple(xs), tuple(ys), tuple(_fields(xs, ys, across, down))))
+            grid = Grid(tuple(xs), tuple(ys), tuple(_fields(xs, ys, group)))
+            found.append(_without_ticks(grid, group, texts))
             inner = [rule for rule in down if xs[0] + touch < rule.at < xs[-1] - touch]
             if len(inner) < len(down):
-                found += grids([*across, *inner], double)
+                found += grids([*across, *inner], double, texts)
     return found
 
 
@@ -121,15 +128,35 @@ def _places(values: Sequence[float], touch: float) -> list[float]:
     return [(same[0] + same[-1]) / 2 for same in ones]
 
 
-def _fields(
-    xs: Sequence[float], ys: Sequence[float], across: Sequence[Rule], down: Sequence[Rule]
-) -> list[Cell]:
+def _without_ticks(grid: Grid, rules: Sequence[Rule], texts: Sequence[Box]) -> Grid:
+    """Return a grid without the columns that part nothing but boxes to tick from their labels."""
+    down = [(r.at, r.end - r.start) for r in rules if not r.across]
+    drawn = {x: sum(length for at, length in down if abs(at - x) < _TOUCH) for x in grid.xs}
+    short = {x for x, length in drawn.items() if 0 < length <= _SOME * grid.box.height}
+    places = map(grid.field_box, grid.fields if short else ())
+    small = (box for box in places if box.width <= _TICK and box.area <= _TICK**2)
+    centres = (text.centre for text in texts if short)
+    taken = {(bisect(grid.xs, x), bisect(grid.ys, y)) for x, y in centres}
+    ticks = [b for b in small if (bisect(grid.xs, b.left), bisect(grid.ys, b.top)) not in taken]
+    sides = {x: set[tuple[float, float]]() for x in grid.xs}
+    for left, top, right, bottom in ticks:
+        sides[left].add((top, bottom))
+        sides[right].add((top, bottom))
+    held = {x: sum(end - start for start, end in sides[x]) for x in short}
+    xs = tuple(x for x in grid.xs if x not in short or drawn[x] > held[x] + _TOUCH)
+    if xs == grid.xs:
+        return grid
+    rules = [r for r in rules if r.across or any(abs(r.at - x) < _TOUCH for x in xs)]
+    return Grid(xs, grid.ys, tuple(_fields(xs, grid.ys, rules)), ticked=True)
+
+
+def _fields(xs: Sequence[float], ys: Sequence[float], rules: Sequence[Rule]) -> list[Cell]:
     """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
     sets = Sets(height * width)
-    for row, column in _open(across, ys, xs):
+    for row, column in _open([r for r in rules if r.across], ys, xs):
         sets.join((row - 1) * width + column, row * width + column)
-    for column, row in _open(down, xs, ys):
+    for column, row in _open([r for r in rules if not r.across], xs, ys):
         sets.join(row * width + column - 1, row * width + column)
     return [
         field
@@ -164,7 +191,8 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     places, own = map(page.inside, map(grid.field_box, grid.fields)), {*inside}
     held = [[number for number in place if number in own] for place in places]
     filled = sum(map(bool, held))
-    if filled < 2 or filled < _FILLED * len(held) or _several(page, held):
+    least, most = (_SOME, _TICKED) if grid.ticked else (_FILLED, _DOUBTED)
+    if filled < 2 or filled < least * len(held) or _several(page, held, most):
         return None
     return _table(page, grid.fields, held)
 
@@ -204,11 +232,11 @@ def _table(page: PageReading, fields: Sequence[Cell], held: Sequence[list[int]])
     return table if table.height > 1 and table.width > 1 else None
 
 
-def _several(page: PageReading, fields: Sequence[Sequence[int]]) -> bool:
-    """Return whether any field holds several cells."""
+def _several(page: PageReading, fields: Sequence[Sequence[int]], most: float) -> bool:
+    """Return whether any field holds several cells; of neighbours in one, `most` may look so."""
     field_of = np.zeros(len(page.pieces), int)
     for field, pieces in enumerate(fields):
         field_of[pieces] = field
     _, one, other, chance = page.columns_within(chain.from_iterable(fields), "cell")
     chance = chance[field_of[one] == field_of[other]]
-    return bool((chance < _APART).sum() > max(1, _DOUBTED * len(chance)))
+    return bool((chance < _APART).sum() > max(1, most * len(chance)))

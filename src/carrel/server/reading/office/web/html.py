@@ -39,12 +39,9 @@ def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> li
 
 def parse_html(source: bytes | str) -> Any | None:
     """Parse an HTML page to its root element; None if it is empty."""
-    known = isinstance(source, bytes) and _is_utf8(source)
+    known = isinstance(source, bytes) and source.decode(errors="ignore").encode() == source
     parser = lxml_html.HTMLParser(
-        encoding="utf-8" if known else None,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
+        encoding="utf-8" if known else None, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
         root = lxml_html.document_fromstring(source, parser=parser)
@@ -59,14 +56,6 @@ def parse_html(source: bytes | str) -> Any | None:
 def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
     """Return the parts of a parsed element with HTML tag names."""
     return list(_Reader(find).blocks(root, 0))
-
-
-def _is_utf8(source: bytes) -> bool:
-    try:
-        source.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class _Reader:
@@ -108,8 +97,7 @@ class _Reader:
         elif name == "table":
             yield from self._table(element, depth)
         elif name == "blockquote":
-            for part in self.blocks(element, depth):
-                yield _quote(part)
+            yield from map(_quote, self.blocks(element, depth))
         elif name != "hr":
             yield from self.blocks(element, depth)
 

@@ -83,9 +83,8 @@ def _convert_one(element: Any, depth: int) -> str:
     if name.endswith("Pr"):
         return ""
     parts = defaultdict(str)
-    for child in element:
-        if isinstance(child.tag, str):
-            parts[etree.QName(child).localname] = _content(child, depth)
+    for child in element.iterchildren("*"):
+        parts[etree.QName(child).localname] = _content(child, depth)
     if (name, _property(element, "type", "")) == ("f", "lin"):
         return f"{parts['num']}/{parts['den']}"
     if name in _TEMPLATES:
@@ -95,12 +94,9 @@ def _convert_one(element: Any, depth: int) -> str:
             return rf"\sqrt[{parts['deg']}]{{{parts['e']}}}".replace("[]", "")
         case "nary":
             sign = _property(element, "chr", "∫")
-            limits = [
-                f"{mark}{{{parts[limit]}}}"
-                for mark, limit in (("_", "sub"), ("^", "sup"))
-                if parts[limit]
-            ]
-            return f"{OPERATORS.get(sign, sign)}{''.join(limits)} {parts['e']}"
+            marked = (("_", parts["sub"]), ("^", parts["sup"]))
+            limits = "".join(f"{mark}{{{limit}}}" for mark, limit in marked if limit)
+            return f"{OPERATORS.get(sign, sign)}{limits} {parts['e']}"
         case "acc":
             accent = ACCENTS.get(_property(element, "chr", "\u0302"), "hat")
             return rf"\{accent}{{{parts['e']}}}"
@@ -134,9 +130,7 @@ def _property(element: Any, name: str, otherwise: str) -> str:
     """Return a property of an element, empty if it is there without a value."""
     kind = etree.QName(element).localname
     found = element.find(f"{{*}}{kind}Pr/{{*}}{name}")
-    if found is None:
-        return otherwise
-    return str(found.get(f"{{{_MATH}}}val", ""))
+    return otherwise if found is None else str(found.get(f"{{{_MATH}}}val", ""))
 
 
 def _rows(name: str, rows: Iterable[Iterable[str]]) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from contextlib import suppress
 from itertools import zip_longest
 from typing import Any
 
@@ -41,13 +42,11 @@ def word_pages(data: bytes) -> list[list[Part]]:
 
     def keep(image: "mammoth.documents.Image") -> dict[str, str]:
         name = f"picture-{len(pictures)}"
-        try:
-            with image.open() as file:
-                pictures[name] = file.read()
-        except (KeyError, OSError, ValueError):
-            # The picture is linked or lost; the text is still readable.
-            return {}
-        return {"src": name}
+        with suppress(KeyError, OSError, ValueError), image.open() as file:
+            pictures[name] = file.read()
+            return {"src": name}
+        # The picture is linked or lost; the text is still readable.
+        return {}
 
     result = mammoth.convert_to_html(
         io.BytesIO(with_equations(data)),
