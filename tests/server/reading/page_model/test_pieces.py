@@ -27,6 +27,12 @@ def test_a_formula_without_words_keeps_its_text_and_its_place() -> None:
     ]
 
 
+def test_a_stop_behind_a_formula_without_words_is_not_its_place() -> None:
+    words = [PlacedWord("and", 50, 0, 16, 10), PlacedWord(".", 82, 0, 3, 10)]
+    (row,) = page_pieces([item("and $k_{y}$.", 50, 35, words)], [], ())
+    assert [(piece.text, piece.box[0], piece.box[2]) for piece in row] == [("and $k_{y}$.", 50, 85)]
+
+
 def line(said: Sequence[tuple[str, float]], y: float) -> TextItem:
     """A line of words, each six points wide a letter and beginning where it says."""
     words = [PlacedWord(text, x, y, 6 * len(text), 10) for text, x in said]

@@ -92,8 +92,7 @@ def _whole(glyph: Glyph, pieces: Sequence[Glyph]) -> Glyph:
 
 def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
     """Return a row of glyphs, with its fractions and roots, the widest first."""
-    rest, waiting = list(glyphs), list(bars)
-    parts: list[_Part] = []
+    rest, waiting, parts = list(glyphs), list(bars), list[_Part]()
     while waiting:
         bar = waiting.pop(0)
         if built := _build_bar(bar, rest, waiting):
@@ -138,8 +137,7 @@ def _is_index_of(glyph: Glyph, sign: Glyph, size: float) -> bool:
 
 def _stack_glyphs(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
     """Return the glyphs at one side of a bar, each with its distance, up to a gap."""
-    found: list[Glyph] = []
-    reach = 0.0
+    found, reach = list[Glyph](), 0.0
     for apart, glyph in sorted(glyphs):
         if -_ON <= apart <= reach + _GAP * glyph.size:
             found.append(glyph)
@@ -270,14 +268,10 @@ def _line(parts: Sequence[_Part]) -> str:
         if upper:
             raised = _line(upper)
             latex += "'" * len(upper) if set(raised) == {"'"} else f"^{{{raised}}}"
-        text += _joint(text, latex) + latex
+        # A space follows a command before a letter.
+        command = text.rpartition("\\")[2] if "\\" in text else ""
+        text += (" " if command.isalpha() and latex[:1].isalpha() else "") + latex
     return text.replace(r"\int\int", r"\iint").replace(r"\iint\int", r"\iiint")
-
-
-def _joint(text: str, latex: str) -> str:
-    """Return a space after a command if a letter follows."""
-    command = text.rpartition("\\")[2] if "\\" in text else " "
-    return " " if command.isalpha() and latex[:1].isalpha() else ""
 
 
 def _nucleus(script: _Part, nuclei: Sequence[_Part], base: float) -> tuple[int, bool]:
@@ -310,8 +304,7 @@ def _set_accents(parts: Sequence[_Part]) -> list[_Part]:
         if below:
             letter = min(below, key=lambda part: part.box.top - accent.box.bottom)
             rest.remove(accent)
-            box = Box.around([accent.box, letter.box])
-            box = box._replace(left=letter.box.left)
+            box = Box.around([accent.box, letter.box])._replace(left=letter.box.left)
             latex = rf"\{_accent(accent)}{{{letter.latex}}}"
             rest[rest.index(letter)] = letter._replace(latex=latex, box=box, roman=False)
     return rest

@@ -184,13 +184,15 @@ def _join_pieces(
     """Return the pieces in blocks. The role of a label, and of what goes on beside it, is that of
     the text at its right.
     """
-    sets, texts = Sets(len(page.pieces)), [piece.text for piece in page.pieces]
+    sets, boxes, texts = Sets(len(page.pieces)), page.boxes, [piece.text for piece in page.pieces]
     counted, flush = set[int](), set[int]()
     for above, below, chance in stacked:
-        if texts[above].isdecimal() and _count_on(page.pieces[above], page.pieces[below]):
+        first, second = texts[above], texts[below]
+        follows = first.isdecimal() and second.isdecimal() and int(second) == int(first) + 1
+        if follows and boxes[below].top - boxes[above].top > _ITEM_LINES * boxes[above].height:
             counted |= {above, below}
         # Lines of columns begin where another does.
-        if chance > _SURE and page.boxes[above].is_flush(page.boxes[below]):
+        if chance > _SURE and boxes[above].is_flush(boxes[below]):
             flush |= {n for n in (above, below) if not page.pieces[n].mono}
     marked = {number for number, text in enumerate(texts) if _BULLET.match(text)}
     # Labels with what stands beside them, and that with the further lines of its item.
@@ -212,7 +214,7 @@ def _join_pieces(
                 hanging.add(other)
                 joined = True
             joined = joined and not (labelled and max(one, other) in labelled)
-        elif joined or (chance > _CLOSE and _is_near(page.boxes[one], page.boxes[other])):
+        elif joined or (chance > _CLOSE and _is_near(boxes[one], boxes[other])):
             joined = chance >= _CERTAIN or not flush.issuperset((one, other))
         if joined and not (marked and max(one, other) in marked):
             sets.join(one, other)
@@ -274,12 +276,6 @@ def _join_values(
 def _is_near(one: Box, other: Box) -> bool:
     """Return whether the gap between two pieces on a line is narrow for the left one."""
     return -one.shared_width(other) < min(one, other).height
-
-
-def _count_on(above: Line, below: Line) -> bool:
-    """Return whether a number is followed by the next one, more than a line below it."""
-    apart = below.box.top - above.box.top > _ITEM_LINES * above.box.height
-    return apart and below.text.isdecimal() and int(below.text) == int(above.text) + 1
 
 
 def _goes_on(page: PageReading, texts: Iterable[int], one: int, other: int) -> bool:

@@ -121,8 +121,8 @@ def _cut_item(
     rights = list(map(add, lefts, map(_WIDTH, words)))
     cuts = _cuts(lefts, rights, line, down, gaps)
     places = list(_WORD.finditer(line.text)) if cuts else []
-    # liteparse has no words for a formula.
-    if len(places) != len(words):
+    # liteparse has no words for a formula, but for what follows it without a blank.
+    if [place[0][:1] == "$" for place in places] != [word.text[:1] == "$" for word in words]:
         return [line]
     found = []
     for first, end in pairwise([0, *cuts, len(words)]):
@@ -214,11 +214,10 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
             found.append([piece])
             top, bottom = high, low
     for piece in tall:
-        beside = next((row for row in found if _are_beside(row, piece)), None)
-        if beside:
-            beside.append(piece)
-        else:
-            found.append([piece])
+        beside = next((row for row in found if _are_beside(row, piece)), [])
+        if not beside:
+            found.append(beside)
+        beside.append(piece)
     if tall:
         found.sort(key=lambda row: _middle(row[0]))
     return [sorted(row, key=_LEFT_EDGE) if len(row) > 1 else row for row in found]
