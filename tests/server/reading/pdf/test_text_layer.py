@@ -36,18 +36,23 @@ def test_a_line_that_begins_in_bold_and_goes_on_in_plain_has_a_run_in_heading(
     ]
 
 
-def test_the_dashes_of_a_row_are_no_part_of_its_label() -> None:
+@pytest.mark.parametrize(
+    "row",
+    [[(72, "Bonus – in cash"), (300, "–"), (380, "–")], [(280, "–"), (300, "Or –")]],
+    ids=["cells", "an ornament"],
+)
+def test_the_dashes_of_a_row_are_no_part_of_its_texts(row: list[tuple[float, str]]) -> None:
     written = io.BytesIO()
     canvas = Canvas(written)
     canvas.setFont("Helvetica", 10)
-    for x, words in ((72, "Bonus – in cash"), (300, "–"), (380, "–")):
+    for x, words in row:
         canvas.drawString(x, 700, words)
     canvas.save()
     (parsed,) = parse_pages(written.getvalue(), [0])
     with pypdfium2.PdfDocument(written.getvalue()) as document:
         page = document[0]
         items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
-    assert [item.text for item in items][:1] == ["Bonus – in cash"]
+    assert " ".join(item.text for item in items) == " ".join(words for _, words in row)
 
 
 def test_text_that_is_never_drawn_is_not_missing() -> None:

@@ -120,7 +120,7 @@ class TextLayer:
                 continue
             text = exact.get(folded)
             # The row may hold dashes in further cells.
-            if not text or (text.rstrip()[-2:] in (" –", " —") and item.text[-1:] != "-"):
+            if not text or sum(map(text.count, "-" + _DASHES)) > item.text.count("-"):
                 if item.text in whole and not _PLAIN_SIGNS.search(item.text):
                     continue
                 text = self._text_within(item.box, _MARGIN)
