@@ -45,6 +45,10 @@ def test_authors_between_a_title_and_the_text_are_no_headings() -> None:
     # A name alone above its address, too.
     alone = [title, _heading("Ann Lamp", 80, 11), _region("lamp@example.org", 100, 9)]
     assert without_authors([*alone, abstract, prose])[1].kind == "paragraph"
+    # A sentence of two lines is a text of its own.
+    told = replace(prose, text="It goes on.", lines=lines[:2])
+    later = [_region("x@example.org", 300, 9), replace(prose, box=Box(0, 320, 200, 380))]
+    assert without_authors([title, abstract, told, *later])[1].kind == "heading"
     # Without a text below, or without any mark, headings stay.
     assert without_authors(alone) == alone
     assert without_authors([title, abstract, place, prose])[1].kind == "heading"

@@ -238,13 +238,8 @@ def _line(parts: Sequence[_Part]) -> str:
     size = max(part.size for part in parts)
     main = [part for part in parts if part.size > 0.85 * size]
     base = statistics.median_low([part.base for part in main])
-    main += [
-        part
-        for part in parts
-        if part.latex.startswith("\\frac")
-        and part not in main
-        and abs(part.base + 0.25 * (size - part.size) - base) < _SCRIPT * size
-    ]
+    bars = [part for part in parts if part.latex.startswith("\\frac") and part not in main]
+    main += [p for p in bars if abs(p.base + 0.25 * (size - p.size) - base) < _SCRIPT * size]
     scripts = [
         part
         for part in parts
@@ -294,13 +289,9 @@ def _set_accents(parts: Sequence[_Part]) -> list[_Part]:
     """Return the parts with accents set on the letter below them."""
     rest = list(parts)
     for accent in [part for part in parts if _accent(part)]:
-        below = [
-            part
-            for part in rest
-            if part is not accent
-            and part.box.left - 1 <= accent.box.centre[0] <= part.box.right + 2
-            and accent.box.bottom <= part.box.centre[1]
-        ]
+        x, low = accent.box.centre[0], accent.box.bottom
+        under = (part for part in rest if part is not accent and low <= part.box.centre[1])
+        below = [part for part in under if part.box.left - 1 <= x <= part.box.right + 2]
         if below:
             letter = min(below, key=lambda part: part.box.top - accent.box.bottom)
             rest.remove(accent)

@@ -60,10 +60,14 @@ def _drop_marks(region: Region, unknown: set[str]) -> Region:
 
 def without_authors(regions: Sequence[Region]) -> list[Region]:
     """Return the regions with text for headings between a page's title and its last signed text."""
-    texts = (r for r in regions if r.kind == "paragraph" and not _is_signed(r))
-    prose = min((r.box.top for r in texts if len(r.lines) >= _PROSE), default=0.0)
+    texts = [r for r in regions if r.kind == "paragraph" and not _is_signed(r)]
+    if max((len(region.lines) for region in texts), default=0) < _PROSE:
+        return list(regions)
+    # A shorter one is prose, too, if it ends as a sentence does.
+    long = (r for r in texts if len(r.lines) >= (2 if r.text.endswith(".") else _PROSE))
+    prose = min(region.box.top for region in long)
     above = [region for region in regions if region.box.top < prose]
-    heads = [region.box for region in above if region.kind == "heading"]
+    heads = [region.box for region in regions if region.kind == "heading"]
     title = max(heads, key=lambda box: box.width * box.height, default=Box(0, 0, 0, 0))
     signed = (r.box for r in above if _is_signed(r) and r.box.shared_width(title) > 0)
     last = max((box.bottom for box in signed), default=0.0)
