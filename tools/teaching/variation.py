@@ -104,7 +104,7 @@ def _map(
         if len(piece.text) > 20 or len(taken) == 40:
             continue
         x = float(random.uniform(left, max(left + 1, right - box.width)))
-        y = float(random.uniform(top, top + tall - box.height))
+        y = float(random.uniform(top, max(top, top + tall - box.height)))
         place = Box(x, y, x + box.width, y + box.height)
         if not any(
             place.left < other.right + 4
