@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pypdfium2
 import pytest
 from hypothesis import given
@@ -17,6 +18,8 @@ from reportlab.pdfgen.canvas import Canvas
 from benchmarks.unseen.distance import Node, likeness, tree_distance
 from benchmarks.unseen.scoring import score, table_likeness
 from benchmarks.unseen.structure import Structure, Truth, answer, truth
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page_model.features import Surroundings
 from corpus.compose import Composer
 from corpus.damage import scan
 from corpus.document import Document
@@ -31,7 +34,8 @@ from corpus.truth import letters
 from corpus.typesetters import reportlab_
 from corpus.webpage import Page
 from support.tables import Grid
-from teaching.dataset import labelled_pages
+from teaching.dataset import LabelledPage, labelled_pages, views
+from teaching.variation import varied
 
 _PROSE = "The reading room opens at nine and closes at six, and a lamp stands on every desk. "
 
@@ -148,6 +152,28 @@ def test_the_role_of_text_on_a_shade_is_unknown(tmp_path: Path) -> None:
     (page,) = labelled_pages(path)
     assert [label and label["role"] for label in page.labels] == [None, "text"]
     assert all(page.labels)
+
+
+def test_truth_by_hand_is_believed_more_than_teachers() -> None:
+    rows = [[Line("A lamp stands on every desk.", Box(72, 90, 250, 100), 10)]]
+    around = Surroundings(595, 842)
+
+    def trust(name: str, role: str | None) -> float:
+        label = {"id": 1, "role": role} if role else None
+        (kind,) = {view.kind for view in views(LabelledPage(name, rows, around, [label]), 1)}
+        return kind.trust
+
+    assert trust("hand/desk/0", "text") < trust("typst/desk/0", "text") < 1
+    assert trust("plain/desk/0", None) == trust("hand/desk/0", None) == 1
+
+
+def test_a_text_taller_than_a_map_is_strewn_over_it() -> None:
+    rows = [[Line("A", Box(50, 50, 90, 800), 10)], [Line("Name", Box(50, 810, 80, 820), 10)]]
+    labels = [{"id": number, "role": "text"} for number in range(2)]
+    around = Surroundings(595, 842)
+    for seed in range(80):
+        made, _, known = varied(rows, around, labels, np.random.default_rng(seed))
+        assert len(known) == sum(map(len, made))
 
 
 @pytest.mark.parametrize("kind", [Freehand, Receipt])

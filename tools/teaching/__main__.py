@@ -1,17 +1,17 @@
-"""`python tools/teaching --corpus CORPUS PAGES --teachers TEACHERS`: teaches the page model.
+"""`python tools/teaching --corpus CORPUS PAGES MORE… --teachers TEACHERS`: teaches the page model.
 
 CORPUS has `train` and `held`, each with `TYPESETTER/ID.pdf` and `ID.json`; `held` has typesetters
 that the model never saw. Of a PDF without a JSON nothing is known but what the teachers say. PAGES
 is a file for their pieces of text: made from the corpus where it is not there yet, and all that
-another machine needs.
+another machine needs. MORE are such files that are there already, as of pages with truth by hand
+(names begin with `hand/`).
 
 Scans are read by the built-in OCR, a second or two a page.
 
 TEACHERS is a file of networks, whose mean advises the one that is taught; where its last is of the
 same size, that one goes on from it: ten minutes on two cores for 7,000 pages. Where the file is not
 there yet, four larger networks are taught first: two minutes on a graphics processor. Without, a
-network learns from the truth alone. `--beside FILE` keeps the networks of a file: the mean of all
-counts.
+network learns from the truth alone. How far they are believed depends on the kind of page.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import os
 import sys
 import zlib
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -35,7 +36,7 @@ from teaching.train import Course, advised, save, saved, train
 
 TEACHER = Course(128, 5, steps=8_000, noise=0.2, dropped=0.2)
 MODEL = Course(64, 4, steps=12_000, noise=0.15, dropped=0.05)
-FURTHER = replace(MODEL, steps=3_000, rate=1.5e-3, trust=0.4)
+FURTHER = replace(MODEL, steps=3_000, rate=1.2e-3, dropped=0.1, kept=0.997)
 """Of a network that goes on from one of its teachers."""
 _TEACHERS = 4
 _ASIDE = 25
@@ -49,39 +50,36 @@ def _aside(page: LabelledPage) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", type=Path)
+    parser.add_argument("pages", type=Path, nargs="+")
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--teachers", type=Path)
     parser.add_argument("--out", type=Path, default=network.WEIGHTS)
-    parser.add_argument("--beside", type=Path, help="weights whose networks are kept beside it")
-    parser.add_argument("--headings", type=float, default=0.0, help="added to a heading's logit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, help="documents of each part, to try something out")
     asked = parser.parse_args()
     workers = len(os.sched_getaffinity(0))
-    if not asked.pages.exists():
-        write_pages(parsed_corpus(asked.corpus / "train", workers, asked.most), asked.pages)
-    pages = read_pages(asked.pages)
+    if not asked.pages[0].exists():
+        write_pages(parsed_corpus(asked.corpus / "train", workers, asked.most), asked.pages[0])
+    pages = list(chain(*map(read_pages, asked.pages)))
     aside = [page for page in pages if _aside(page)]
     whole = [page for page in pages if not _aside(page)]
-    shelf, counts = shelved(taught(whole, asked.seed, workers))
+    shelf, counts, often = shelved(taught(whole, asked.seed, workers))
     print(f"{len(whole)} pages, {len(counts)} views of {counts.sum()} pieces", flush=True)
     shelf = jax.tree.map(jax.numpy.asarray, shelf)
     course, advice, start = MODEL, None, None
     if asked.teachers:
         if not asked.teachers.exists():
             seeds = range(asked.seed + 1, asked.seed + 1 + _TEACHERS)
-            save(asked.teachers, train("teachers", shelf, counts, TEACHER, seeds))
+            taught_first = train("teachers", shelf, counts, often, TEACHER, seeds)
+            save(asked.teachers, jax.tree.map(lambda *each: np.stack(each), *taught_first))
         teachers = saved(asked.teachers)
         advice = advised(teachers, shelf, counts)
         if teachers[-1]["enter"].shape[1] == course.width:
             course, start = FURTHER, teachers[-1]
     course = replace(course, steps=asked.steps or course.steps)
-    (model,) = train("model", shelf, counts, course, [asked.seed], advice, start)
-    model["leave_bias"] = np.array(model["leave_bias"])
-    model["leave_bias"][network.ROLES.index("heading")] += asked.headings
-    save(asked.out, [model], saved(asked.beside) if asked.beside else ())
+    (model,) = train("model", shelf, counts, often, course, [asked.seed], advice, start)
+    save(asked.out, model)
     network.WEIGHTS = asked.out  # Figures are of what was just taught.
     report("aside", aside)
     if asked.corpus:

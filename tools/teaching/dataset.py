@@ -11,7 +11,7 @@ from functools import cache, partial
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pypdfium2
@@ -36,8 +36,6 @@ from carrel.server.reading.scans.recognition import recognise_page
 from teaching.variation import as_scanned, varied
 
 UNKNOWN = -1
-VARIED = 5
-"""Variations of a page that are taught beside it."""
 
 _FOUND = 0.7
 """Least part of the pieces of a scan whose element is known: else it was read turned, or badly."""
@@ -58,10 +56,32 @@ class LabelledPage:
     labels: list[Label]
 
 
+class Kind(NamedTuple):
+    """How pages of a kind are taught."""
+
+    often: float
+    """How many times a view of one comes in a round."""
+    trust: float
+    """In what the teachers say, where there are some; the rest is the truth's."""
+    headings: bool
+    """Whether the truth tells of headings, or the teachers alone."""
+    varied: int = 5
+    """Variations of a page that are taught beside it."""
+
+
+SET = Kind(2, 0.4, headings=False)
+"""Set pages have headings where real ones have none: what looks like one is drawn by chance."""
+SCAN = Kind(2, 0.2, headings=True)
+TAGGED = Kind(3, 0.3, headings=True)
+HAND = Kind(1.5, 0.15, headings=True, varied=14)
+UNTOLD = Kind(0.7, 1, headings=False)
+
+
 @dataclass
 class Taught:
     """A page's features and truth: roles, flags and what neighbours share, -1 where unknown."""
 
+    kind: Kind
     features: PageFeatures
     roles: np.ndarray
     flags: np.ndarray
@@ -186,26 +206,37 @@ def _labels(
     return found
 
 
+def kind_of(page: LabelledPage) -> Kind:
+    """Return how a page is taught, by the folder that its name begins with."""
+    folder = page.name.split("/")[0]
+    if not any(page.labels):
+        return UNTOLD
+    told = {"tagged": TAGGED, "hand": HAND}
+    return told.get(folder) or (SCAN if page.around.scanned else SET)
+
+
 def views(page: LabelledPage, seed: int) -> Iterator[Taught]:
     """Yield a page as it is, some variations of it, and about as OCR would see it."""
     # Each page has chance of its own: one more changes no other.
     digest = hashlib.sha256(f"{seed} {page.name}".encode()).digest()
     random = np.random.default_rng(int.from_bytes(digest[:8]))
-    whole = (page.rows, page.around, page.labels)
-    yield seen(*whole)
-    for _ in range(VARIED):
-        yield seen(*varied(*whole, random))
+    whole, kind = (page.rows, page.around, page.labels), kind_of(page)
+    yield seen(*whole, kind)
+    for _ in range(kind.varied):
+        yield seen(*varied(*whole, random), kind)
     rows, around, labels = varied(*whole, random) if random.random() < 0.5 else whole
     if not around.scanned:
         rows, around = as_scanned(rows, around, random)
-    yield seen(rows, around, labels)
+    yield seen(rows, around, labels, kind)
 
 
-def seen(rows: list[list[Line]], around: Surroundings, labels: Sequence[Label]) -> Taught:
+def seen(
+    rows: list[list[Line]], around: Surroundings, labels: Sequence[Label], kind: Kind = SET
+) -> Taught:
     features = page_features([(rows, around)])[0]
     # Half precision: a corpus must fit into memory.
     pieces, pairs = features.pieces.astype(np.float16), features.pairs.astype(np.float16)
-    return Taught(replace(features, pieces=pieces, pairs=pairs), *_truth(labels, features))
+    return Taught(kind, replace(features, pieces=pieces, pairs=pairs), *_truth(labels, features))
 
 
 def _truth(

@@ -19,7 +19,8 @@ class Shelf(NamedTuple):
     """The pieces of all pages; the last is none, which fills batches up.
 
     `x` and `pairs` are the bits of numbers in half precision. `ways` lead to neighbours: their
-    number less the piece's own.
+    number less the piece's own. `trust` is that in the teachers, `told` whether the truth tells of
+    headings.
     """
 
     x: np.ndarray
@@ -29,6 +30,8 @@ class Shelf(NamedTuple):
     roles: np.ndarray
     flags: np.ndarray
     shared: np.ndarray
+    trust: np.ndarray
+    told: np.ndarray
 
 
 class Batch(NamedTuple):
@@ -39,23 +42,34 @@ class Batch(NamedTuple):
     pages: np.ndarray
 
 
-def shelved(pages: Sequence[Taught]) -> tuple[Shelf, np.ndarray]:
-    """Return a shelf, and how many pieces each of its pages has."""
+def shelved(pages: Sequence[Taught]) -> tuple[Shelf, np.ndarray, np.ndarray]:
+    """Return a shelf, how many pieces each of its pages has, and how often each is taught."""
     counts = np.array([len(page.roles) for page in pages])
     ways = []
     for page, count in zip(pages, counts, strict=True):
         way = page.features.neighbours - np.arange(count)
         ways.append(np.where(page.features.neighbours < count, way, NOTHING).astype(np.int16))
     nothing = np.full((len(DIRECTIONS), 1), NOTHING, np.int16)
-    return Shelf(
-        _joined([page.features.pieces for page in pages], 0).view(np.uint16),
-        _joined([page.features.pairs for page in pages], 0, axis=1).view(np.uint16),
-        np.concatenate([*ways, nothing], axis=1),
-        _joined([page.features.rows for page in pages], 0),
-        _joined([page.roles for page in pages], UNKNOWN),
-        _joined([page.flags for page in pages], UNKNOWN),
-        _joined([page.shared for page in pages], UNKNOWN, axis=1),
-    ), counts
+    return (
+        Shelf(
+            _joined([page.features.pieces for page in pages], 0).view(np.uint16),
+            _joined([page.features.pairs for page in pages], 0, axis=1).view(np.uint16),
+            np.concatenate([*ways, nothing], axis=1),
+            _joined([page.features.rows for page in pages], 0),
+            _joined([page.roles for page in pages], UNKNOWN),
+            _joined([page.flags for page in pages], UNKNOWN),
+            _joined([page.shared for page in pages], UNKNOWN, axis=1),
+            _of_pieces([page.kind.trust for page in pages], counts),
+            _of_pieces([page.kind.headings for page in pages], counts),
+        ),
+        counts,
+        np.array([page.kind.often for page in pages]),
+    )
+
+
+def _of_pieces(values: Sequence[float], counts: np.ndarray) -> np.ndarray:
+    """Return values of pages, each for all its pieces; of none, 0."""
+    return np.append(np.repeat(values, counts), 0).astype(np.float32)
 
 
 def _joined(parts: Sequence[np.ndarray], last: int, axis: int = 0) -> np.ndarray:
@@ -64,12 +78,9 @@ def _joined(parts: Sequence[np.ndarray], last: int, axis: int = 0) -> np.ndarray
     return np.concatenate([*parts, np.full(shape, last, parts[0].dtype)], axis=axis)
 
 
-def batches(
-    rows: np.ndarray, counts: np.ndarray, random: np.random.Generator | None
-) -> Iterator[Batch]:
-    """Yield every page once, in random order where there is chance."""
+def batches(rows: np.ndarray, counts: np.ndarray, order: np.ndarray) -> Iterator[Batch]:
+    """Yield pages in an order of their numbers."""
     starts = np.concatenate([[0], np.cumsum(counts)])
-    order = random.permutation(len(counts)) if random else np.arange(len(counts))
     waiting: list[int] = []
     held = 0
     for number in order:

@@ -42,8 +42,6 @@ class Course:
     """Part of the weights that is lost at each step, times the rate."""
     kept: float = 0.998
     """Of the mean of the weights over the steps: that is what is taught in the end."""
-    trust: float = 0.8
-    """In what the teachers say, where there are some; the rest is the truth's."""
 
 
 def initial(shelf: Shelf, course: Course, seed: int) -> Weights:
@@ -136,7 +134,7 @@ def _forward(
     return said[:, : len(ROLES)], said[:, len(ROLES) :], jnp.stack(shared)
 
 
-def _loss(said: Said, shelf: Shelf, batch: Batch, advice: Said | None, trust: float) -> Any:
+def _loss(said: Said, shelf: Shelf, batch: Batch, advice: Said | None) -> Any:
     """Return how far a network is from the truth, and from what its teachers say.
 
     Where the truth is not known, what they say is all there is.
@@ -150,7 +148,12 @@ def _loss(said: Said, shelf: Shelf, batch: Batch, advice: Said | None, trust: fl
     if advice:
         roles_said, flags_said = (_whole(part[batch.pieces]) for part in advice[:2])
         shared_said = _whole(advice[2][:, batch.pieces])
-        right = jnp.where(known[:, None], _mixed(right, roles_said, trust), roles_said)
+        trust = shelf.trust[batch.pieces][:, None]
+        heading = ROLES.index("heading")
+        disputed = (truth == heading) | (roles_said.argmax(1) == heading)
+        disputed &= shelf.told[batch.pieces] == 0
+        believed = jnp.where((disputed | ~known)[:, None], 1, trust)
+        right = _mixed(right, roles_said, believed)
         truth = jnp.where(known, truth, roles_said.argmax(1))
         known = batch.pages < PAGES
         # Only cells may be heads, and only what shares a table may share a row.
@@ -187,7 +190,7 @@ def _whole(halves: Any) -> Any:
     return jax.lax.bitcast_convert_type(halves, jnp.float16).astype(jnp.float32)
 
 
-def _mixed(truth: Any, said: Any, trust: float) -> Any:
+def _mixed(truth: Any, said: Any, trust: Any) -> Any:
     return (1 - trust) * truth + trust * said
 
 
@@ -215,21 +218,27 @@ def advised(teachers: Sequence[Weights], shelf: Shelf, counts: np.ndarray) -> Sa
     roles = np.zeros((count, len(ROLES)), np.float16)
     flags = np.zeros((count, len(FLAGS)), np.float16)
     shared = np.zeros((len(DIRECTIONS), count, len(SHARED)), np.float16)
-    for batch in batches(np.asarray(shelf.rows), counts, None):
+    for batch in batches(np.asarray(shelf.rows), counts, np.arange(len(counts))):
         some = batch.pieces
         roles[some], flags[some], shared[:, some] = compiled(shelf, batch)
     return roles.view(np.uint16), flags.view(np.uint16), shared.view(np.uint16)
 
 
-def _endless(rows: np.ndarray, counts: np.ndarray, random: np.random.Generator) -> Iterator[Batch]:
+def _endless(
+    rows: np.ndarray, counts: np.ndarray, often: np.ndarray, random: np.random.Generator
+) -> Iterator[Batch]:
+    """Yield rounds of all pages in random order, each page about as often as it is to come."""
     while True:
-        yield from batches(rows, counts, random)
+        times = np.floor(often + random.random(len(often))).astype(int)
+        order = random.permutation(np.repeat(np.arange(len(counts)), times))
+        yield from batches(rows, counts, order)
 
 
 def train(
     name: str,
     shelf: Shelf,
     counts: np.ndarray,
+    often: np.ndarray,
     course: Course,
     seeds: Sequence[int],
     advice: Said | None = None,
@@ -253,7 +262,7 @@ def train(
 
         def loss_of(free: Weights, key: Any) -> Any:
             said = _forward({**free, **fixed}, shelf, batch, key, course.noise, course.dropped)
-            return _loss(said, shelf, batch, advice, course.trust)
+            return _loss(said, shelf, batch, advice)
 
         def learn(key: Any, free: Weights, mean: Weights, moments: Any) -> Any:
             loss, slope = jax.value_and_grad(loss_of)(free, jax.random.fold_in(key, number))
@@ -269,7 +278,7 @@ def train(
         jax.tree.map(jnp.zeros_like, (free, free)),
     )
     told, random = time.monotonic(), np.random.default_rng(seeds[0])
-    at_hand = islice(_endless(np.asarray(shelf.rows), counts, random), course.steps)
+    at_hand = islice(_endless(np.asarray(shelf.rows), counts, often, random), course.steps)
     for done, batch in enumerate(at_hand, 1):
         moving, loss = step(moving, shelf, advice, batch)
         if time.monotonic() - told > 20 or done == course.steps:
@@ -304,16 +313,13 @@ def _moved(
     return free, mean, (first, second)
 
 
-def save(path: Path, networks: Sequence[Weights], beside: Sequence[Weights] = ()) -> None:
-    """Write networks in half precision, one behind the other, behind those they stand beside."""
+def save(path: Path, network: Weights) -> None:
+    """Write a network, or several whose weights are stacked, in half precision."""
     halves = {
-        name.lstrip("_"): np.stack([each[name] for each in (*beside, *networks)]).astype(
-            np.float32 if name[0] == "_" else np.float16
-        )
-        for name in networks[0]
+        name.lstrip("_"): value.astype(np.float32 if name[0] == "_" else np.float16)
+        for name, value in network.items()
     }
-    # Its types take no keyword for an array.
-    np.savez_compressed(path, **halves)  # type: ignore[arg-type]
+    np.savez_compressed(path, **halves)
 
 
 def saved(path: Path) -> list[Weights]:
@@ -325,5 +331,7 @@ def saved(path: Path) -> list[Weights]:
             )
             for name in file.files
         }
+    if whole["enter"].ndim == 2:
+        return [whole]
     count = len(whole["enter"])
     return [{name: value[number] for name, value in whole.items()} for number in range(count)]

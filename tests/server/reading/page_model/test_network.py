@@ -1,15 +1,11 @@
-"""The networks of the page model."""
-
-from pathlib import Path
+"""The network of the page model."""
 
 import numpy as np
-import pytest
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.rules import Rule, Shade
-from carrel.server.reading.page_model import network
 from carrel.server.reading.page_model.features import Surroundings, page_features
-from carrel.server.reading.page_model.network import PageView, look
+from carrel.server.reading.page_model.network import look
 
 ROWS = [
     [Line("A heading", Box(50, 60, 150, 76), 16, bold=True)],
@@ -18,30 +14,6 @@ ROWS = [
     [Line("Name", Box(50, 130, 80, 140), 10), Line("12", Box(200, 130, 212, 140), 10)],
     [Line("Other", Box(50, 144, 82, 154), 10), Line("7", Box(206, 144, 212, 154), 10)],
 ]
-
-
-def test_the_mean_of_the_networks_is_the_view(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with np.load(network.WEIGHTS) as file:
-        weights = {name: file[name] for name in file.files}
-    features = page_features([(ROWS, Surroundings(600, 800))])[0]
-    (whole,) = look([features])
-
-    def alone(number: int) -> PageView:
-        path = tmp_path / f"{number}.npz"
-        np.savez(path, **{name: each[number : number + 1] for name, each in weights.items()})
-        monkeypatch.setattr(network, "WEIGHTS", path)
-        return look([features])[0]
-
-    views = [alone(number) for number in range(len(weights["leave"]))]
-    assert len(views) > 1
-    assert not np.allclose(views[0].roles, views[1].roles, atol=0.001)
-    np.testing.assert_allclose(whole.flags, np.mean([v.flags for v in views], 0), atol=1e-5)
-    np.testing.assert_allclose(whole.shared, np.mean([v.shared for v in views], 0), atol=1e-5)
-    roles = np.prod([view.roles for view in views], 0) ** (1 / len(views))
-    roles /= roles.sum(1, keepdims=True)
-    np.testing.assert_allclose(whole.roles, roles, atol=1e-5)
 
 
 def test_pages_looked_at_together_are_seen_as_each_alone() -> None:

@@ -1,9 +1,8 @@
-"""The page model: small graph networks over pieces of text, in numpy.
+"""The page model: a small graph network over pieces of text, in numpy.
 
-In each, a piece sees itself, its nearest neighbours in four directions, its row and the page, a few
-times over; then it is given a role, and each pair of neighbours what they share. The mean of the
-networks counts. The weights are taught by `tools/teaching`; `card.md` beside them says from what,
-and how good they are.
+A piece sees itself, its nearest neighbours in four directions, its row and the page, a few times
+over; then it is given a role, and each pair of neighbours what they share. The weights are taught
+by `tools/teaching`; `card.md` beside them says from what, and how good they are.
 """
 
 from collections.abc import Sequence
@@ -71,16 +70,15 @@ class PageView:
 
 
 def look(pages: Sequence[PageFeatures]) -> list[PageView]:
-    """Look at pages with every network, all at once; the mean of the networks is the view."""
+    """Look at pages, all at once."""
     weights = load_weights(WEIGHTS)
-    networks, width = weights["leave"].shape[:2]
     spans = list(pairwise(accumulate((len(page.pieces) for page in pages), initial=0)))
     count = spans[-1][1]
     pieces = np.concatenate([page.pieces for page in pages])
     x = ((pieces - weights["piece_mean"]) * weights["piece_scale"]).clip(-6, 6)
-    pairs = np.concatenate([page.pairs for page in pages], axis=1) - weights["pair_mean"][:, None]
-    pairs = (pairs * weights["pair_scale"][:, None]).clip(-6, 6)
-    every_pair = pairs.transpose(0, 2, 1, 3).reshape(networks, count, -1)
+    pairs = np.concatenate([page.pairs for page in pages], axis=1)
+    pairs = ((pairs - weights["pair_mean"]) * weights["pair_scale"]).clip(-6, 6)
+    every_pair = pairs.transpose(1, 0, 2).reshape(count, -1)
     # What each sees: itself, its neighbours or nothing, the means of its row and of its page.
     seen = np.full((count, 1 + len(DIRECTIONS) + 2), count)
     seen[:, 0] = np.arange(count)
@@ -93,27 +91,26 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
         means.append((slice(start, stop), slice(end, end + len(mean)), mean / mean.sum(1)[:, None]))
         seen[start:stop, -2], seen[start:stop, -1] = end + page.rows, end + page.rows[-1] + 1
         end += len(mean)
-    whole = np.zeros((networks, end, width), np.float32)
-    h = whole[:, :count]
+    whole = np.zeros((end, len(weights["leave"])), np.float32)
+    h = whole[:count]
     h += np.maximum(x @ weights["enter"] + weights["enter_bias"], 0)
     for layer in range(sum(name.startswith("mix_bias") for name in weights)):
         for some, place, mean in means:
-            whole[:, place] = mean @ h[:, some]
-        mixed = whole.take(seen, axis=1).reshape(networks, count, -1) @ weights[f"mix{layer}"]
+            whole[place] = mean @ h[some]
+        mixed = whole.take(seen, axis=0).reshape(count, -1) @ weights[f"mix{layer}"]
         # What a neighbour says depends on how it stands to the piece.
-        mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, width)
+        mixed += every_pair @ weights[f"pair{layer}"].reshape(-1, whole.shape[1])
         mixed += weights[f"mix_bias{layer}"]
         h += np.maximum(mixed, 0, out=mixed)
-        h /= np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
+        h /= np.sqrt((h * h).mean(1, keepdims=True) + 1e-3)
     said = h @ weights["leave"] + weights["leave_bias"]
-    between = pairs @ weights["pair"] + weights["pair_bias"][:, :, None]
+    between = pairs @ weights["pair"] + weights["pair_bias"][:, None]
     between += _by_direction(h @ weights["one"])
-    others = _by_direction(whole[:, : count + 1] @ weights["other"])
-    between += others[:, np.arange(len(DIRECTIONS))[:, None], seen.T[1:-2]]
+    others = _by_direction(whole[: count + 1] @ weights["other"])
+    between += others[np.arange(len(DIRECTIONS))[:, None], seen.T[1:-2]]
     shared = np.maximum(between, 0, out=between) @ weights["share"]
-    shared = _sigmoid(shared + weights["share_bias"][:, :, None]).mean(0)
-    # The mean of logits: a role that one network rules out is unlikely.
-    roles, flags = said[..., : len(ROLES)].mean(0), _sigmoid(said[..., len(ROLES) :]).mean(0)
+    shared = _sigmoid(shared + weights["share_bias"][:, None])
+    roles, flags = said[:, : len(ROLES)], _sigmoid(said[:, len(ROLES) :])
     chances = np.exp(roles - roles.max(1, keepdims=True))
     chances /= chances.sum(1, keepdims=True)
     return [
@@ -123,9 +120,8 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
 
 
 def _by_direction(values: Floats) -> Floats:
-    """Return the networks' values of pieces by direction."""
-    networks, count, _ = values.shape
-    return values.reshape(networks, count, len(DIRECTIONS), -1).transpose(0, 2, 1, 3)
+    """Return values of pieces by direction."""
+    return values.reshape(len(values), len(DIRECTIONS), -1).swapaxes(0, 1)
 
 
 def _sigmoid(values: Floats) -> Floats:
@@ -135,7 +131,6 @@ def _sigmoid(values: Floats) -> Floats:
 
 @cache
 def load_weights(path: Path) -> dict[str, Floats]:
-    """Return the weights of all networks, one behind the other; vectors stand in one row."""
+    """Return the network's weights."""
     with np.load(path) as file:
-        whole = {name: file[name].astype(np.float32) for name in file.files}
-    return {name: value[:, None] if value.ndim == 2 else value for name, value in whole.items()}
+        return {name: file[name].astype(np.float32) for name in file.files}
