@@ -11,9 +11,9 @@ from carrel.server.reading.page.elements import Kind, Region
 _CERTAINTY = {
     "first": 0.99,
     "below": 0.99,
-    "next column": 0.91,
-    "tight": 0.84,
-    "table": 0.94,
+    "next column": 0.82,
+    "tight": 0.77,
+    "table": 0.72,
     "apart": 0.6,
 }
 """By placement: the fraction of blocks that follow the right one and are whole.
