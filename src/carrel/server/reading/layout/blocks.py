@@ -18,7 +18,7 @@ from carrel.server.reading.layout.figures import (
     with_text,
 )
 from carrel.server.reading.layout.flow import reading_order
-from carrel.server.reading.layout.notes import with_notes, without_authors
+from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order
 from carrel.server.reading.layout.text_blocks import (
     TextBlock,
@@ -204,7 +204,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
         above = {id(p) for p in ordered if p.kind == "header" and p.box.bottom <= top}
         below = {id(p) for p in ordered if p.kind == "footer" and p.box.top >= end}
         ordered.sort(key=lambda part: (id(part) in below) - (id(part) in above))
-        ordered = evidence.with_levels(without_authors(ordered))
+        ordered = evidence.with_levels(ordered)
         ordered = fenced("told levels", with_told_levels, ordered, found.tagged) or ordered
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]

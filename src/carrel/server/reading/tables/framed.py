@@ -25,12 +25,11 @@ _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
 _TICK, _SOME = 18.0, 0.5
 """Points. Largest size of a box to tick; largest part of a table's height where a rule parts some,
-and smallest of its fields that hold text."""
+smallest of its fields that hold text, and largest of neighbours that may look like two cells."""
 _FILLED = 0.2
 """Smallest fraction of a grid's fields that hold text; a chart's are empty."""
-_DOUBTED, _TICKED = 0.25, 0.75
-"""Largest part of neighbours in a field that may look like two cells, and among boxes to tick: the
-rules know better."""
+_DOUBTED = 0.25
+"""Largest part of neighbours in a field that may look like two cells: the rules know better."""
 _APART = 0.3
 """Pieces less likely to be of one cell than this are of two."""
 _CELLS, _LIKELY, _AGREED, _ASTRAY = 0.75, 0.5, 0.95, 0.005
@@ -191,7 +190,7 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     places, own = map(page.inside, map(grid.field_box, grid.fields)), {*inside}
     held = [[number for number in place if number in own] for place in places]
     filled = sum(map(bool, held))
-    least, most = (_SOME, _TICKED) if grid.ticked else (_FILLED, _DOUBTED)
+    least, most = (_SOME, _SOME) if grid.ticked else (_FILLED, _DOUBTED)
     if filled < 2 or filled < least * len(held) or _several(page, held, most):
         return None
     return _table(page, grid.fields, held)
