@@ -39,7 +39,7 @@ def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> li
 
 def parse_html(source: bytes | str) -> Any | None:
     """Parse an HTML page to its root element; None if it is empty."""
-    known = isinstance(source, bytes) and source.decode(errors="ignore").encode() == source
+    known = isinstance(source, bytes) and _is_utf8(source)
     parser = lxml_html.HTMLParser(
         encoding="utf-8" if known else None, no_network=True, remove_comments=True, remove_pis=True
     )
@@ -56,6 +56,14 @@ def parse_html(source: bytes | str) -> Any | None:
 def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
     """Return the parts of a parsed element with HTML tag names."""
     return list(_Reader(find).blocks(root, 0))
+
+
+def _is_utf8(source: bytes) -> bool:
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Reader:
