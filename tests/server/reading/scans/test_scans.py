@@ -302,15 +302,15 @@ async def test_a_blank_page_is_an_empty_page(tmp_path: Path, read: Read) -> None
     assert page.blocks == []
 
 
-async def test_slanted_and_upended_labels_of_a_scan_stand_apart_from_its_text(
-    tmp_path: Path, read: Read
-) -> None:
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+_SLANTED = ["Window", "Catalogue", "Northern room", "Archive"]
+
+
+def _scan_with_turned_labels(folder: Path) -> Path:
+    canvas = Canvas(str(folder / "a.pdf"), pagesize=(595, 842))
     canvas.setFont("Helvetica", 12)
     for number in range(8):
         canvas.drawString(72, 760 - 16 * number, f"Line {number} tells what the chart below shows.")
-    labels = ["Window", "Catalogue", "Northern room", "Archive"]
-    for number, label in enumerate(labels):
+    for number, label in enumerate(_SLANTED):
         canvas.saveState()
         canvas.translate(180 + 70 * number, 400)
         canvas.rotate(45)
@@ -320,11 +320,27 @@ async def test_slanted_and_upended_labels_of_a_scan_stand_apart_from_its_text(
     canvas.rotate(-90)
     canvas.drawString(0, 0, "Readers")
     canvas.save()
-    (picture,) = page_pictures(tmp_path / "a.pdf")
-    picture.save(tmp_path / "a.png")
-    (page,) = (await read(tmp_path / "a.png", include_blocks=True)).pages
+    (picture,) = page_pictures(folder / "a.pdf")
+    picture.save(folder / "a.png")
+    return folder / "a.png"
+
+
+async def test_slanted_and_upended_labels_of_a_scan_stand_apart_from_its_text(
+    tmp_path: Path, read: Read
+) -> None:
+    scan = _scan_with_turned_labels(tmp_path)
+    (page,) = (await read(scan, include_blocks=True)).pages
     *text, upended, first, second, third, last = page.markdown.split("\n\n")
     assert " ".join(text).count("tells what the chart below shows.") == 8
-    assert [upended, first, second, third, last] == ["Readers", *labels]
+    assert [upended, first, second, third, last] == ["Readers", *_SLANTED]
     types = [block.type for block in page.blocks or []]
     assert types == len(text) * ["text"] + 5 * ["aside_text"]
+
+
+@pytest.mark.xfail(reason="the page model parts short lines that end with a stop")
+async def test_the_lines_above_turned_labels_of_a_scan_are_one_text(
+    tmp_path: Path, read: Read
+) -> None:
+    (page,) = (await read(_scan_with_turned_labels(tmp_path), include_blocks=True)).pages
+    assert page.markdown.split("\n\n")[0].count("tells what the chart below shows.") == 8
+    assert [block.type for block in page.blocks or []] == ["text"] + 5 * ["aside_text"]

@@ -121,7 +121,7 @@ def _cut_item(
     rights = list(map(add, lefts, map(_WIDTH, words)))
     cuts = _cuts(lefts, rights, line, down, gaps)
     places = list(_WORD.finditer(line.text)) if cuts else []
-    # liteparse has no words for a formula, but for what follows it without a blank.
+    # Of a formula, liteparse has no word, or only what follows it.
     if [place[0][:1] == "$" for place in places] != [word.text[:1] == "$" for word in words]:
         return [line]
     found = []

@@ -221,6 +221,7 @@ class PDF(AbstractContextManager["PDF"]):
         figures = fenced("pictures", figures_of, pictures, parsed.drawings, frame.upright_size)
         drawn = (*(figures or ([], parsed.drawings)), parsed.shades, filled, pictures)
         found = (parsed.comments, parsed.links, rules, *drawn, *(tagged or ()))
+        # OCR reads what stands in the boxes of `unread`.
         rest = [one for one in text[1] if not any(b.holds_centre(one.box) for b in parsed.unread)]
         return PageParts(frame, items, rest, *found)
 

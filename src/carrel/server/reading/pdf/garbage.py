@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 _UNMAPPED = re.compile(
-    r"(?!(?<!\S)[\uf020-\uf0ff](?!\S))[\0-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff]"
+    r"[\0-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff](?<!(?<!\S)[\uf020-\uf0ff](?!\S))"
 )
 """Characters for glyphs without a known letter, but for signs of symbol fonts that stand alone."""
 _MOST_UNMAPPED = 0.1

@@ -39,12 +39,13 @@ _TICKS = {"þ": "☒", "ý": "☒", "¨": "☐", "o": "☐", "ü": "✓", "û": 
 _3B2 = re.compile("Adv(?!TT|OT)")
 """Fonts of a typesetter of journals, which give signs the codes of other characters."""
 _SIGNS_3B2, _PI_3B2 = str.maketrans("=¼þðÞ", "/=+()"), str.maketrans("12356", "+−×=±")
-_PRIVATE = re.compile(r"(?!^. )[\uf021-\uf07e\uf0a0-\uf0e5]")
-"""Codes of the signs in a symbol font, but for a bullet before a text, known as such."""
+_PRIVATE = re.compile(r"[\uf021-\uf07e\uf0a0-\uf0e5](?<!^.(?= ))")
+"""Codes of the signs in a symbol font, but for a bullet before a text."""
 _SYMBOL = (
     "!∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖω"
     "ξψζ{|}∼" + 33 * " " + "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑"
 )
+"""The signs of the font Symbol, from the first of these codes on."""
 _CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _PARTS = re.compile(r"(\r\n|\.(?: ?\.){4,})")
 """What parts the text of a page: the ends of lines, and leaders."""

@@ -23,9 +23,11 @@ _MOST_BOXES = 3
 """Most boxes below each other that are tables: in a form, each row has its own columns."""
 _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
-_TICK, _SOME = 18.0, 0.5
-"""Points. Largest size of a box to tick; largest part of a table's height where a rule parts some,
-smallest of its fields that hold text, and largest of neighbours that may look like two cells."""
+_TICK = 18.0
+"""Points. Largest size of a box to tick."""
+_HALF = 0.5
+"""With boxes to tick: most of a table's height that a rule between them covers, least of its fields
+that hold text, and most neighbours in a field that may look like two cells."""
 _FILLED = 0.2
 """Smallest fraction of a grid's fields that hold text; a chart's are empty."""
 _DOUBTED = 0.25
@@ -131,7 +133,7 @@ def _without_ticks(grid: Grid, rules: Sequence[Rule], texts: Sequence[Box]) -> G
     """Return a grid without the columns that part nothing but boxes to tick from their labels."""
     down = [(r.at, r.end - r.start) for r in rules if not r.across]
     drawn = {x: sum(length for at, length in down if abs(at - x) < _TOUCH) for x in grid.xs}
-    short = {x for x, length in drawn.items() if 0 < length <= _SOME * grid.box.height}
+    short = {x for x, length in drawn.items() if 0 < length <= _HALF * grid.box.height}
     places = map(grid.field_box, grid.fields if short else ())
     small = (box for box in places if box.width <= _TICK and box.area <= _TICK**2)
     centres = (text.centre for text in texts if short)
@@ -190,7 +192,7 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     places, own = map(page.inside, map(grid.field_box, grid.fields)), {*inside}
     held = [[number for number in place if number in own] for place in places]
     filled = sum(map(bool, held))
-    least, most = (_SOME, _SOME) if grid.ticked else (_FILLED, _DOUBTED)
+    least, most = (_HALF, _HALF) if grid.ticked else (_FILLED, _DOUBTED)
     if filled < 2 or filled < least * len(held) or _several(page, held, most):
         return None
     return _table(page, grid.fields, held)

@@ -113,7 +113,7 @@ class Inline:
             case "i" | "em":
                 self._add_between("*", "*", self._inner(element, depth))
             case "u" if not (len(element) or any(map(str.isalnum, element.text or ""))):
-                # It is there to be written on.
+                # Underlined blanks are there to be written on.
                 self.words(_BLANK.sub("____", element.text or ""))
             case "code" | "kbd" | "samp" | "tt":
                 self._code(" ".join("".join(element.itertext()).split()))
