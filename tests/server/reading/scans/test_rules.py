@@ -76,3 +76,13 @@ def test_hairlines_out_of_focus_are_whole_in_grain() -> None:
     grid, *_ = grids(rules)
     assert grid.xs == pytest.approx(edges, abs=1)
     assert grid.ys == pytest.approx(heights, abs=1)
+
+
+def test_a_rule_between_columns_is_one_and_a_letters_stroke_is_none() -> None:
+    page = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), "white")
+    pen = ImageDraw.Draw(page)
+    for at, foot in ((300, 700), (150, 180), (20, 800)):
+        pen.line([(at * SCALE, 100 * SCALE), (at * SCALE, foot * SCALE)], "black", 3)
+    (rule,) = find_rules(page, PageFrame(*SIZE))
+    assert not rule.across
+    assert (rule.at, rule.start, rule.end) == pytest.approx((300, 100, 700), abs=2)

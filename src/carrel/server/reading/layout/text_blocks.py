@@ -18,7 +18,7 @@ from carrel.server.reading.tables.decode import PageReading, Pair, Sets
 _LIKELY = 0.5
 _POSSIBLE = 0.05
 """Less likely roles of what is part of no table are none."""
-_CLOSE = 0.02
+_CLOSE = 0.1
 """Pieces on a line that are nearer than its height are of one block if that is so likely."""
 _HANGING = 0.2
 """Least likelihood that what stands beside a number is the beginning of its item."""
