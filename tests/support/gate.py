@@ -102,7 +102,9 @@ def outlines(canvas: Canvas, left: float, bottom: float, width: float) -> None:
     canvas.drawPath(path, stroke=0, fill=1, fillMode=0)
 
 
-def mapped_pdf(path: Path, letter: Callable[[int], int], stamp: str = "") -> Path:
+def mapped_pdf(
+    path: Path, letter: Callable[[int], int], stamp: str = "", *, lines: int = 12
+) -> Path:
     """A page of text, or only its stamp, in a font that says that a glyph is another letter."""
     pdfmetrics.registerFont(TTFont("Vera", _VERA))
     canvas = Canvas(str(path), pagesize=A4, pageCompression=0)
@@ -111,7 +113,7 @@ def mapped_pdf(path: Path, letter: Callable[[int], int], stamp: str = "") -> Pat
         for number, line in enumerate(stamp.split("\n")):
             canvas.drawString(72, 810 - 12 * number, line)
         canvas.setFont("Helvetica", 11)
-    prose(canvas, 760, 6 if stamp else 12)
+    prose(canvas, 760, 6 if stamp else lines)
     canvas.save()
     path.write_bytes(
         re.sub(

@@ -384,14 +384,20 @@ async def test_numbers_of_a_list_stay_where_some_are_left_out(tmp_path: Path, re
     assert '<ol start="7">\n<li>Tomatoes with leaves</li>\n<li>Leeks' in shown
 
 
-async def test_an_invisible_text_layer_is_not_believed(tmp_path: Path, read: Read) -> None:
+@pytest.mark.parametrize("below", [False, True])
+async def test_a_text_layer_that_is_not_seen_is_not_believed(
+    tmp_path: Path, read: Read, below: bool
+) -> None:
     (picture,) = page_pictures(digital_pdf(tmp_path / "source.pdf", pages=1), dpi=120)
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
-    canvas.drawInlineImage(picture, 0, 0, 595, 842)
     text = canvas.beginText(72, 700)
-    text.setTextRenderMode(3)
+    text.setTextRenderMode(0 if below else 3)
     text.textLine("Tbe readlng rOom opcns sw | \\ 400 +")
-    canvas.drawText(text)
+    if below:
+        canvas.drawText(text)
+    canvas.drawInlineImage(picture, 0, 0, 595, 842)
+    if not below:
+        canvas.drawText(text)
     canvas.save()
     reading = await read(tmp_path / "a.pdf")
     assert reading.ocr_used

@@ -55,6 +55,11 @@ def _frames(canvas: Canvas) -> None:
     prose(canvas, 760, 6)
 
 
+def _coordinates(canvas: Canvas) -> None:
+    for number in range(4):
+        canvas.drawString(72, 700 - 120 * number, 'LAT: N 38° 32’ 39.64"   LNG: W 121° 44’ 22.43"')
+
+
 @read_with_ocr
 @pytest.mark.parametrize(
     "draw",
@@ -65,8 +70,9 @@ def _frames(canvas: Canvas) -> None:
         _white_on_a_photograph,
         _labels_on_a_picture,
         _frames,
+        _coordinates,
     ],
-    ids=["photograph", "chart", "logo", "background", "labels", "frames"],
+    ids=["photograph", "chart", "logo", "background", "labels", "frames", "coordinates"],
 )
 async def test_a_good_text_layer_is_enough(tmp_path: Path, read: Read, draw: Draw) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
@@ -168,8 +174,11 @@ async def test_a_table_under_a_picture_of_itself_is_read_once(tmp_path: Path, re
 
 
 @read_with_ocr
-async def test_letters_without_a_meaning_are_read_from_the_page(tmp_path: Path, read: Read) -> None:
-    path = mapped_pdf(tmp_path / "a.pdf", lambda code: 0xF000 + code)
+@pytest.mark.parametrize("lines", [12, 2], ids=["page", "few words"])
+async def test_letters_without_a_meaning_are_read_from_the_page(
+    tmp_path: Path, read: Read, lines: int
+) -> None:
+    path = mapped_pdf(tmp_path / "a.pdf", lambda code: 0xF000 + code, lines=lines)
     reading = await read(path)
     assert reading.ocr_used
     assert SENTENCES[1] in reading.pages[0].markdown

@@ -1,12 +1,12 @@
-"""Drawings: charts and diagrams drawn with vector graphics."""
+"""Drawings: charts, diagrams and text drawn with vector graphics."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from carrel.server.reading.page.elements import Box, join_boxes
 from carrel.server.reading.page.parsed import TextItem
-from carrel.server.reading.page.rules import THIN, Rule, straight_rule
+from carrel.server.reading.page.rules import THIN, Rule, Shade, straight_rule
 
 _SAME = 2.0
 """Points. Edges nearer than this are one."""
@@ -26,6 +26,8 @@ _BLEED = 36.0
 """Points. A shape reaches no farther beyond the page, unless the box around a curve is wrong."""
 _MOST = 8000
 """Most lines or shapes that are looked at: a map has more."""
+_SIDES, _INK, _DARK = 300, 1000.0, 384
+"""Fewest sides and square points of text drawn as outlines, and largest sum of its colour."""
 
 
 def drawings(
@@ -61,6 +63,12 @@ def drawings(
     grown = (_grow(box, boxes, largest) for box in near if min(box.width, box.height) >= _LEAST)
     found = join_boxes(grown, lambda one, other: one.is_near(other, 0))
     return [box for box in found if box.area <= largest]
+
+
+def has_outlines(lines: Sequence[Any], shades: Iterable[Shade]) -> bool:
+    """Return whether text may be drawn as outlines: dark areas with many sides."""
+    dark = (box.area for box, colour in shades if sum(bytes.fromhex(colour)[1:]) < _DARK)
+    return len(lines) > _SIDES and sum(dark) > _INK
 
 
 def _is_framed(box: Box, edges: Mapping[tuple[bool, int], Sequence[Rule]], filled: bool) -> bool:

@@ -64,7 +64,6 @@ class ParsedPage:
     `items` is empty where the text layer cannot be trusted; `comments` are those of readers.
     `needs_ocr`: something is drawn without text for it. `drawn`: outlines may hold more text.
     `unread` are the lines in fonts without letters.
-    `covered`: its text may be another OCR's, over the strips of a scan.
     """
 
     index: int
@@ -80,4 +79,3 @@ class ParsedPage:
     needs_ocr: bool = False
     drawn: bool = False
     unread: list[Box] = field(default_factory=list)
-    covered: bool = False

@@ -1,12 +1,14 @@
 """PDF to pages, inside a parser: the text layer where there is one, OCR where there is none."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pypdfium2
 from PIL import Image
@@ -55,6 +57,10 @@ _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer 
 _SECONDS_PER_PAGE = 20
 _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""
+_SCAN, _SAMPLE = 0.8, 200
+"""Least part of a page under a scan, and how many letters show whether its text is drawn."""
+_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u1f00-\u1fff\uac00-\ud7ff]")
+"""Letters that the built-in OCR does not know: an OCR that wrote many was made for them."""
 
 
 class PDF(AbstractContextManager["PDF"]):
@@ -96,7 +102,7 @@ class PDF(AbstractContextManager["PDF"]):
         for batch, coming in pairwise([*self._batches(selected), following]):
             allow_cpu(2 * _SECONDS_PER_PAGE * PAGES)
             parsed = self._ahead.take(batch)
-            found = {p.index: fenced("hidden text", self._seen, p) or p for p in parsed}
+            found = {page.index: page for page in parsed}
             if not found and all(fenced("page", self._finest, index) is None for index in batch):
                 raise UnreadableDocument(_DAMAGED)
             if self._evidence is None:
@@ -122,16 +128,6 @@ class PDF(AbstractContextManager["PDF"]):
         looked_at = ((index, self._looked_at[index]) for index in first if index in self._looked_at)
         seen = (fenced("first page", part.as_first_page, index) for index, part in looked_at)
         return fenced("evidence", evidence_of, [*filter(None, seen)], outline) or NO_EVIDENCE
-
-    def _seen(self, parsed: ParsedPage) -> ParsedPage:
-        """Return a page without a text that is invisible: another OCR wrote it over a scan."""
-        if not parsed.covered:
-            return parsed
-        with closing(self._document[parsed.index]) as page, closing(page.get_textpage()) as text:
-            numbers = range(text.count_chars())
-            # What PDFium adds between words has no looks.
-            hidden = 2 * sum(is_invisible(text, number) for number in numbers) > len(numbers)
-        return replace(parsed, items=[], trusted=False, needs_ocr=True) if hidden else parsed
 
     def _look_at(self, pages: Iterable[ParsedPage]) -> None:
         """Look at pages, without what OCR would read, and keep what is found until it is read."""
@@ -172,14 +168,17 @@ class PDF(AbstractContextManager["PDF"]):
         if not all(parsed.size):
             return self._plain_page(index, None, options)
         frame, scans = PageFrame(*parsed.size, text_turn(parsed.items)), list[PageParts]()
-        if parsed.needs_ocr:
+        found = self._looked_at.pop(index, None)
+        if not (found or parsed.needs_ocr):
+            found = self._collect(parsed, frame)
+        if found:
+            if _shown(found.pictures, frame) > _PICTURES or parsed.drawn or parsed.unread:
+                scans = fenced("drawn text", self._read_drawn, parsed, found, look) or []
+        else:
             scan = fenced("recognition", self._recognise, index, parsed.size, look)
             frame, scans = (scan.frame, [scan]) if scan else (frame, [])
-        found = self._looked_at.pop(index, None) or self._collect(parsed, frame)
-        shown = sum(box.width * box.height for box in found.pictures)
-        drawn = not parsed.needs_ocr and shown > _PICTURES * math.prod(parsed.size)
-        if drawn or parsed.drawn or parsed.unread:
-            scans = fenced("drawn text", self._read_drawn, parsed, found, look) or scans
+            own = parsed if parsed.needs_ocr else replace(parsed, items=[], trusted=False)
+            found = self._collect(own, frame) or PageParts(frame)
         found = reduce(_with_scan, scans, found)
         scored = options.granularity is not None
         layout = page_layout(found, self._evidence or NO_EVIDENCE, scored=scored)
@@ -200,8 +199,8 @@ class PDF(AbstractContextManager["PDF"]):
             said = bool(text.strip()) and not is_garbage(text)
             return ParsedPage(index, page.get_size(), trusted=said, needs_ocr=not said)
 
-    def _collect(self, parsed: ParsedPage, frame: PageFrame) -> PageParts:
-        """Collect what a page's file says: liteparse's text, what it left out, and pictures."""
+    def _collect(self, parsed: ParsedPage, frame: PageFrame) -> PageParts | None:
+        """Collect what a page's file says, if its text is not another OCR's, hidden by a scan."""
         index = parsed.index
         if frame.turn:
             parsed = next(iter(self._ahead.look([index], frame.turn)), parsed)
@@ -212,6 +211,9 @@ class PDF(AbstractContextManager["PDF"]):
             tagged = fenced("tags", tagged_parts, page, space) if self._tagged else None
             if parsed.trusted:
                 with closing(page.get_textpage()) as text_page:
+                    scanned = parsed.items and _shown(pictures, frame) > _SCAN
+                    if scanned and _is_hidden(page, text_page):
+                        return None
                     text = fenced("text layer", correct_items, text[0], text_page, space) or text
                     there = (*text, page, text_page, space)
                     text = fenced("formulas", with_display_formulas, *there) or text
@@ -267,6 +269,22 @@ class PDF(AbstractContextManager["PDF"]):
             return picture.crop((round(left), round(top), round(right), round(bottom)))
 
         return Raster(DPI, width, height, POINTS / DPI, crop)
+
+
+def _shown(pictures: Iterable[Box], frame: PageFrame) -> float:
+    """Return the part of a page that pictures cover."""
+    return sum(box.area for box in pictures) / math.prod(frame.upright_size)
+
+
+def _is_hidden(page: Any, text_page: Any) -> bool:
+    """Return whether a page's text is not drawn, or below its scan, in a script that OCR knows."""
+    text, count = text_page.get_text_range(), text_page.count_chars()
+    some = range(0, count, 1 + count // _SAMPLE)
+    # What PDFium adds between words has no looks.
+    hidden = 2 * sum(is_invisible(text_page, number) for number in some) > len(some)
+    kinds = [part.type for part in page.get_objects(max_depth=1)]
+    below = raw.FPDF_PAGEOBJ_IMAGE in kinds[-1:] and kinds.count(raw.FPDF_PAGEOBJ_IMAGE) == 1
+    return (hidden or below) and 2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
 
 
 def _with_scan(found: PageParts, scan: PageParts) -> PageParts:

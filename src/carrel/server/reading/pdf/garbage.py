@@ -6,21 +6,18 @@ Detected by patterns that occur in no language, so the language need not be know
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
 
 _UNMAPPED = re.compile(
-    r"[\0-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff](?<!(?<!\S)[\uf020-\uf0ff](?!\S))"
+    r"[\0-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff](?<!(?<!\S)[\0-\uf8ff](?!\S))"
 )
-"""Characters for glyphs without a known letter, but for signs of symbol fonts that stand alone."""
-_MOST_UNMAPPED = 0.1
+"""Characters for glyphs without a known letter, but for bullets and signs that stand alone."""
+_MOST_UNMAPPED = 0.035
 """Largest fraction of unmapped glyphs on a page: bullets and ornaments are unmapped too."""
-_FEW_UNMAPPED = 0.01
-"""The same of a page that is suspected."""
 _MANY_UNMAPPED = 0.3
 """The same of a font that is broken; its other glyphs have wrong letters."""
-_STRAY = 0.05
-"""Largest fraction of letters outside the two scripts of a page, the other being Latin for most."""
-_WORD = re.compile(r"[^\W_]{4,}")
+_SCRIPTS, _STRAY = 4, 0.05
+"""Most scripts of a page, those of Japanese and Latin, and largest fraction of other letters."""
+_NOT_ASCII, _WORD = re.compile("[^\0-\x7f]"), re.compile(r"[^\W_]{4,}")
 _BLANKS = str.maketrans({code: " " for code in range(128) if not chr(code).isalnum()})
 """Parts the words of plain ASCII, which is faster."""
 _ENOUGH = 20
@@ -40,21 +37,14 @@ _LETTERS = 200
 """Fewest letters that show their frequencies."""
 
 
-def is_garbage(text: str, *, suspected: bool = False) -> bool:
-    """Return whether the text of a page cannot be what is printed on it.
-
-    `suspected` by the parser, which takes addresses, lists of names and forms for garbage, too: the
-    suspicion stands unless there are enough words to tell, hardly any unmapped glyphs, and letters
-    of two scripts at most.
-    """
-    unmapped = 0 if text.isprintable() and "\ufffd" not in text else len(_UNMAPPED.findall(text))
-    most = _FEW_UNMAPPED if suspected else _MOST_UNMAPPED
-    if unmapped > most * (len(text) - text.count(" ")):
+def is_garbage(text: str) -> bool:
+    """Return whether the text of a page cannot be what is printed on it."""
+    if count_unmapped(text) > _MOST_UNMAPPED * (len(text) - text.count(" ")):
         return True
     known = text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
     words = [word for word in known if len(word) > 3]
-    if len(words) < _ENOUGH or (suspected and _mixed_scripts(words)):
-        return suspected
+    if len(words) < _ENOUGH:
+        return False
     written = " ".join(words)
     # Ignore accents in word patterns: é is as usual as e.
     plain = written
@@ -65,22 +55,25 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     most = _MOST_UNUSUAL * len(words)
     other = len(plain) - _count(plain, b" " + _LATIN)
     usual = other <= most or len(words) - len(_USUAL.findall(plain)) <= most
-    return not usual or _odd_letters(written, plain)
+    return not usual or _odd_letters(written, plain) or _mixed_scripts(written)
 
 
 def is_unmapped(text: str) -> bool:
     """Return whether a good part of a text's glyphs have no known letter."""
-    return len(_UNMAPPED.findall(text)) > _MANY_UNMAPPED * len(text)
+    return count_unmapped(text) > _MANY_UNMAPPED * len(text)
 
 
-def _mixed_scripts(words: Iterable[str]) -> bool:
+def count_unmapped(text: str) -> int:
+    """Return how many of a text's glyphs have no known letter."""
+    return 0 if text.isprintable() and "\ufffd" not in text else len(_UNMAPPED.findall(text))
+
+
+def _mixed_scripts(text: str) -> bool:
     """Return whether letters of many scripts stand side by side."""
-    letters = "".join(words)
-    # Those of ASCII are of two at most, with digits.
-    if len(letters.encode("ascii", "ignore")) >= (1 - _STRAY) * len(letters):
-        return False
+    letters = filter(str.isalpha, _NOT_ASCII.findall(text))
     scripts = Counter(unicodedata.name(letter, "").split(" ")[0] for letter in letters)
-    return sum(count for _, count in scripts.most_common(2)) < (1 - _STRAY) * scripts.total()
+    stray = scripts.total() - sum(count for _, count in scripts.most_common(_SCRIPTS))
+    return stray > _STRAY * len(text)
 
 
 def _odd_letters(text: str, plain: str) -> bool:

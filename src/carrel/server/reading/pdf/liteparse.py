@@ -1,6 +1,5 @@
 """PDF pages parsed by liteparse, cut at their crop box, some ahead of need."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,22 +11,17 @@ from typing import Any
 from liteparse._liteparse import LiteParse
 
 from carrel.server.reading.fence import fenced
-from carrel.server.reading.page.drawings import drawings
+from carrel.server.reading.page.drawings import drawings, has_outlines
 from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades, unmarked
-from carrel.server.reading.pdf.garbage import is_garbage, is_unmapped
+from carrel.server.reading.pdf.garbage import count_unmapped, is_garbage, is_unmapped
 
-_GARBLED = "garbled"
-_OF_OTHER_OCR = "invisible-text-layer"
-_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u1f00-\u1fff\uac00-\ud7ff]")
-"""Letters that the built-in OCR does not know: an OCR that wrote many was made for them."""
-_WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
-_WHOLE = 0.8
-"""Least part of a page under a scan."""
 _SOUND = 0.8
 """Smallest fraction of a page's text in sound fonts for which the others are read by OCR."""
+_SIGNS = 4
+"""Most letters of the usual text in a font of signs, such as the parts of tall brackets."""
 _COMMENTS = frozenset({
     "text", "freetext", "highlight", "underline", "squiggly", "strikeout", "caret",
 })  # fmt: skip
@@ -50,7 +44,6 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
         extract_vector_graphics=True,
         emit_word_boxes=True,
         extract_annotations=True,
-        include_complexity=True,
         # liteparse drops lines that repeat across pages, wherever they stand.
         keep_headers_footers=True,
         continue_on_page_error=True,
@@ -61,45 +54,35 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
 
 
 def _page(page: Any) -> ParsedPage:
-    reasons = set(page.complexity.reasons)
     items = [_item(item) for item in page.text_items]
     fenced("letters set apart", join_letters, items)
     text = " ".join(item.text for item in items)
-    garbage = is_garbage(text, suspected=_GARBLED in reasons)
-    unread = list[Box]()
-    if garbage:
-        # A stamp in a broken font spoils no other text.
-        sound, broken = _part_by_font(items)
-        rest = " ".join(item.text for item in sound)
-        if len(rest) > _SOUND * len(text) and not is_garbage(rest, suspected=True):
-            garbage, items, text = False, sound, rest
-            boxes = (item.box for item in broken)
-            unread = join_boxes(boxes, lambda one, box: 2 * one.shared_height(box) > box.height)
-    covered = page.complexity.image_coverage > _WHOLE
-    doubted = (covered or _OF_OTHER_OCR in reasons) and (
-        2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
-    )
-    trusted = not (garbage or (doubted and _OF_OTHER_OCR in reasons))
-    said = trusted and bool(text.strip())
+    # A stamp in a broken font spoils no other text.
+    items, broken = _part_by_font(items) if count_unmapped(text) else (items, [])
+    rest = " ".join(item.text for item in items) if broken else text
+    garbage = is_garbage(rest) or len(rest) < _SOUND * len(text)
+    boxes = () if garbage else (item.box for item in broken)
+    unread = join_boxes(boxes, lambda one, box: 2 * one.shared_height(box) > box.height)
+    said = not garbage and bool(rest.strip())
     graphics, size = page.vector_graphics, (page.width, page.height)
     # Each access copies them.
     strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
     marked = fenced("marks", unmarked, strokes, shapes, (item.box for item in items))
     strokes, shapes = marked or (strokes, shapes)
+    shades = fenced("shades", drawn_shades, shapes) or []
     return ParsedPage(
         index=page.page_num - 1,
         size=size,
-        items=items if trusted else [],
+        items=items if said else [],
         links=fenced("links", _links, page.annotations) or [],
         comments=fenced("comments", _comments, page.annotations) or [],
         rules=fenced("rules", drawn_rules, strokes, shapes) or [],
-        shades=fenced("shades", drawn_shades, shapes) or [],
+        shades=shades,
         drawings=fenced("drawings", drawings, strokes, shapes, items, size) or [],
-        trusted=trusted,
-        needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
-        drawn=said and bool(reasons & _WITHOUT_TEXT),
+        trusted=not garbage,
+        needs_ocr=not said,
+        drawn=said and has_outlines(strokes, shades),
         unread=unread,
-        covered=doubted and trusted,
     )
 
 
@@ -109,12 +92,12 @@ def _item(item: Any) -> TextItem:
 
 
 def _part_by_font(items: Sequence[TextItem]) -> tuple[list[TextItem], list[TextItem]]:
-    """Part the items from those in fonts that know few letters, other than fonts of bullets."""
+    """Part the items from those in fonts that know few letters, other than fonts of signs."""
     texts = defaultdict[str, list[str]](list)
     for item in items:
         texts[item.font].append(item.text)
-    long = {font: "".join(all) for font, all in texts.items() if len("".join(all)) > 2 * len(all)}
-    broken = {font for font, text in long.items() if is_unmapped(text)}
+    whole = ((font, "".join(all), _SIGNS * len(all)) for font, all in texts.items())
+    broken = {font for font, text, most in whole if len(text) > most and is_unmapped(text)}
     return [i for i in items if i.font not in broken], [i for i in items if i.font in broken]
 
 
