@@ -123,6 +123,25 @@ async def test_a_text_in_a_round_frame_is_text(tmp_path: Path, read: Read) -> No
     assert _kinds(await _blocks(tmp_path, read, draw)) == ["text"]
 
 
+async def test_a_heading_in_a_drawing_stays_one(tmp_path: Path, read: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        shape = canvas.beginPath()
+        shape.moveTo(60, 560)
+        shape.lineTo(530, 580)
+        shape.curveTo(520, 640, 500, 690, 480, 700)
+        shape.lineTo(80, 690)
+        shape.close()
+        canvas.setFillGray(0.9)
+        canvas.drawPath(shape, fill=1, stroke=0)
+        canvas.setFillGray(0)
+        canvas.setFont("Helvetica-Bold", 28)
+        canvas.drawString(90, 630, "The halls of the library")
+        _prose(canvas, 72, 520, 12)
+
+    blocks = await _blocks(tmp_path, read, draw)
+    assert [b.content for b in blocks if b.type == "title"] == ["# The halls of the library"]
+
+
 async def test_coloured_cells_of_a_table_are_no_chart(tmp_path: Path, read: Read) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 9)

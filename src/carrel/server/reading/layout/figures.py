@@ -73,11 +73,14 @@ def label_figures(
     figures: list[Region] = []
     for place in places:
         inside = [line for line in lines if place.box.holds_centre(line.box)]
-        if are_prose(inside) or (place.picture and not _are_labels(inside, chance)):
-            continue
         captions = [line for line in inside if LABELLED.match(line.text)]
-        labels = [line for line in inside if line not in captions]
-        lines = [line for line in lines if line not in inside]
+        # Headings and items in a drawing stay what they are.
+        likely = (line for line in inside if chance(line) > -_LIKELY)
+        labels = [line for line in likely if line not in captions]
+        held = [*captions, *labels]
+        if are_prose(inside) or (place.picture and not _are_labels(held, chance)):
+            continue
+        lines = [line for line in lines if line not in held]
         aside = list[Line]()
         whole = place.box
         for _ in range(_AXES):
@@ -122,34 +125,17 @@ def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
 def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
     """Return the labels in reading order, from row to row; a box's text is one."""
     rest = list(lines)
-    labels: list[Region] = []
+    framed = list[Line]()
     for frame in frames:
         inside = [line for line in rest if frame.holds_centre(line.box)]
         rest = [line for line in rest if line not in inside]
         if inside:
             text, marks = joined_text(inside)
             read = tuple(word for row in piece_rows(inside) for line in row for word in line.read)
-            whole = Line(text, frame, inside[0].size, read, marks=marks)
-            labels.append(Region("aside", frame, lines=(whole,)))
-    stacks = _stacks(rest)
-    several = [tuple(stack) for stack in stacks if len(stack) > 1]
-    labels += (Region("aside", Box.around(line.box for line in s), lines=s) for s in several)
-    single = [stack[0] for stack in stacks if len(stack) == 1]
-    # Single lines may stand on one, as do the values of an axis.
-    rows = [[one_line(row)] for row in piece_rows(single)]
-    rows += [[line for label in row for line in label.lines] for row in piece_rows(labels)]
+            framed.append(Line(text, frame, inside[0].size, read, marks=marks))
+    # Lines outside of boxes may stand on one, as do the values of an axis.
+    rows = [[one_line(row)] for row in piece_rows(rest)] + piece_rows(framed)
     return [line for row in sorted(rows, key=lambda row: row[0].box.top) for line in row]
-
-
-def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Group lines set below each other like one text."""
-    stacks: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: line.box.top):
-        above = next((stack for stack in stacks if adjoin(stack[-1], line)), [])
-        if not above:
-            stacks.append(above)
-        above.append(line)
-    return stacks
 
 
 def with_text(region: Region) -> Iterator[Region]:

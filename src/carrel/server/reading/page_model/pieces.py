@@ -5,14 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, pairwise
 from operator import add, attrgetter, sub
-from typing import TypeVar
 
-from carrel.server.reading.page.elements import Box, Line, Region
+from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.lines import item_line, runs_from_right
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
-
-T = TypeVar("T", Line, Region)
 
 UPRIGHT = 20.0
 """Degrees. Text at a greater angle is not part of the flow."""
@@ -188,12 +185,12 @@ def _cuts(
     return sorted(cuts)
 
 
-def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
+def piece_rows(pieces: Iterable[Line]) -> list[list[Line]]:
     """Group pieces by height on the page, each group from left to right.
 
     What is as tall as several lines, such as a large first letter, is of the first beside it.
     """
-    found, tall = list[list[T]](), list[T]()
+    found, tall = list[list[Line]](), list[Line]()
     top = bottom = 0.0
     if len(ordered := list(pieces)) < 2:
         return [ordered] if ordered else []
@@ -223,11 +220,11 @@ def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     return [sorted(row, key=_LEFT_EDGE) if len(row) > 1 else row for row in found]
 
 
-def _middle(piece: Line | Region) -> float:
+def _middle(piece: Line) -> float:
     return piece.box.top + piece.box.bottom
 
 
-def _are_beside(row: Sequence[Line | Region], piece: Line | Region) -> bool:
+def _are_beside(row: Sequence[Line], piece: Line) -> bool:
     """Return whether a row is level with a taller piece, and no part of it above or below that."""
     box = row[0].box
     level = box.shared_height(piece.box) > _LEVEL * min(box.height, piece.box.height)
