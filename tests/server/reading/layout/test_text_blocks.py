@@ -200,9 +200,13 @@ def test_code_that_ends_an_indented_sentence_stays_in_it() -> None:
             "text",
         ),
         (["• 10-80% of the humidity"], ["heading"], "list_item"),
+        (["Figure 3 – Cases by date"], ["heading"], "caption"),
+        (["https://example.org/rooms"], ["heading"], "text"),
+        (["Ann Reader, ann@reading-room.org"], ["heading"], "text"),
+        (["6.2.1. Free services;"], ["heading"], "text"),
     ],
 )
-def test_captions_and_notes_go_on_and_bullets_begin_items(
+def test_what_a_text_says_of_its_role_goes_before_what_is_seen(
     texts: list[str], seen: list[Role], expected: Role
 ) -> None:
     lines = [_full(text, 100 + 12 * number) for number, text in enumerate(texts)]
@@ -393,6 +397,24 @@ def test_a_bullet_may_stand_apart_from_its_item(bullet: str) -> None:
 def test_a_dash_beside_the_middle_of_a_paragraph_is_no_bullet() -> None:
     found = _seen_as("text", _line("–", 548, 20), *BODY, below=1)
     assert ("text", " ".join(line.text for line in BODY)) in found
+
+
+@pytest.mark.parametrize(
+    ("texts", "seen", "expected"),
+    [(["☞", "Rooms"], ["text", "heading"], "heading"),
+     (["Gifts.", "The board may accept on behalf of"], ["heading", "text"], "text")],
+)  # fmt: skip
+def test_the_role_of_a_line_is_that_of_most_of_its_letters(
+    texts: list[str], seen: list[Role], expected: Role
+) -> None:
+    lines = [_line(texts[0], 100), _line(texts[1], 100, 50 + 5 * len(texts[0]) + 8)]
+    found = PageParts(PageFrame(595, 842), list(map(item_of, [*lines, *BODY]))).reading
+    assert found is not None
+    roles = found.view.roles.copy()
+    roles[:2] = np.eye(len(ROLES))[[*map(ROLES.index, seen)]]
+    view = replace(found.view, roles=roles, shared=np.full_like(found.view.shared, 0.3))
+    (block,) = text_blocks(replace(found, view=view), range(2))
+    assert (block.role, block.lines[0].text) == (expected, " ".join(texts))
 
 
 def test_a_number_far_from_a_text_or_of_an_item_without_a_mark_is_none_of_its() -> None:

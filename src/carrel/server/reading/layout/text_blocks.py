@@ -2,6 +2,7 @@
 
 import re
 import statistics
+from collections import Counter
 from collections.abc import Collection, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -47,6 +48,8 @@ _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 """The end of such a piece of text that ends an entry: another may stand beside it."""
 _SECTION = re.compile(r"(?:\d{1,2}|[IVX]{1,4})\. .{4,60}[^.:;,]")
+_UNTITLED = re.compile(r"[,;]$|https?://|\bwww\.|@[\w-]+\.\w")
+"""What no heading has: the end of a salutation or an item, an address of the web or of mail."""
 _NAME, _SAID = re.compile(r"\W*\w.*[:：]"), re.compile(r"\w.*[^:：]$")
 _VALUE = re.compile(r"[^:：]*(:\d[^:：]*)*")
 """What stands at the right of a name: a time has colons, too."""
@@ -151,7 +154,7 @@ def _likely_roles(
             roles[number] = "text"
         elif role in _PLAIN and _BULLET.match(piece.text):
             roles[number] = "list_item"
-        elif role in _PLAIN and CAPTION.match(piece.text):
+        elif role in {*_PLAIN, "heading"} and CAPTION.match(piece.text):
             roles[number] = "caption"
     return roles
 
@@ -225,8 +228,10 @@ def _block(
     page: PageReading, roles: Sequence[Role], group: Sequence[int], plain: Collection[int]
 ) -> TextBlock:
     """Return the block of a group of pieces with their roles; those in `plain` are text."""
-    pieces, own = [page.pieces[number] for number in group], [roles[number] for number in group]
-    role = max(dict.fromkeys(own), key=own.count)
+    pieces, letters = [page.pieces[number] for number in group], Counter[Role]()
+    for number, piece in zip(group, pieces, strict=True):
+        letters[roles[number]] += len(piece.text)
+    role = max(letters, key=letters.__getitem__)
     # A text layer says in which type code is set.
     if role == "code" and not any(piece.mono or piece.read for piece in pieces):
         role = "text"
@@ -237,8 +242,8 @@ def _block(
     # A bullet may be a piece of its own.
     if role in {*_PLAIN, "heading"} and _BULLET.match(block.lines[0].text):
         block = replace(block, role="list_item")
-    salutation = role == "heading" and block.lines[-1].text.endswith(",")
-    prose = salutation or (block.is_unmarked and any(number in plain for number in group))
+    untitled = role == "heading" and _UNTITLED.search(block.lines[-1].text)
+    prose = untitled or (block.is_unmarked and any(number in plain for number in group))
     return replace(block, role="text") if prose else block
 
 
