@@ -102,6 +102,10 @@ def outlines(canvas: Canvas, left: float, bottom: float, width: float) -> None:
     canvas.drawPath(path, stroke=0, fill=1, fillMode=0)
 
 
+def _utf_16(code: int) -> bytes:
+    return chr(code).encode("utf-16-be").hex().upper().encode()
+
+
 def mapped_pdf(
     path: Path, letter: Callable[[int], int], stamp: str = "", *, lines: int = 12
 ) -> Path:
@@ -118,7 +122,7 @@ def mapped_pdf(
     path.write_bytes(
         re.sub(
             rb"<([2-7][0-9A-F])> <00[0-9A-F]{2}>",
-            lambda found: b"<%s> <%04X>" % (found[1], letter(int(found[1], 16))),
+            lambda found: b"<%s> <%s>" % (found[1], _utf_16(letter(int(found[1], 16)))),
             path.read_bytes(),
         )
     )

@@ -203,3 +203,18 @@ def test_signs_of_the_font_symbol_are_what_they_look_like(
         page = document[0]
         items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
     assert items[0].text == said
+
+
+def test_letters_of_a_formula_are_restored_and_given_once(tmp_path: Path) -> None:
+    path = mapped_pdf(
+        tmp_path / "a.pdf",
+        lambda code: code + 0x1D44E - ord("a") if chr(code).islower() else code,
+        "P (a) = 12 (c)",
+    )
+    (parsed,) = parse_pages(path.read_bytes(), [0])
+    with pypdfium2.PdfDocument(path) as document:
+        page = document[0]
+        items, missing = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
+    texts = [(item.box, item.text) for item in items] + [(line.box, line.text) for line in missing]
+    row = [(box.left, text) for box, text in texts if box.top < 40]
+    assert "".join(text for _, text in sorted(row)).replace(" ", "") == "P(𝑎)=12(𝑐)"

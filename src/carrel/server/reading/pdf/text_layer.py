@@ -1,13 +1,14 @@
 """A PDF's text layer as PDFium reads it, to correct liteparse's omissions and changes.
 
-liteparse writes dashes and quotes as ASCII, drops numbers that stand alone, and gives
-right-to-left text in no order to rely on.
+liteparse writes dashes and quotes as ASCII, drops numbers that stand alone and the letters of
+Word's formulas (𝑥, beyond the Basic Multilingual Plane), and gives right-to-left text in no order
+to rely on.
 """
 
 import ctypes
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, compress
 from typing import Any
@@ -23,7 +24,9 @@ from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
 _QUOTES, _DASHES = "‘’‚‛“”„‟", "‐‑‒–—―"
-_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}]")
+_LETTERS = range(0x1D400, 0x1D800)
+"""Codes of the letters of Word's formulas."""
+_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}{chr(_LETTERS[0])}-{chr(_LETTERS[-1])}]")
 _PLAIN_SIGNS = re.compile("['\"-]")
 _LOOSE = str.maketrans(
     _QUOTES, "'" * 4 + '"' * 4, f" \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-{_DASHES}\u00ad\ufffe"
@@ -70,7 +73,8 @@ def correct_items(
     if not layer.text.isascii() and RIGHT_TO_LEFT.search(layer.text):
         items = with_logical_order(items, text_page, space)
     known = _fold_all([item.text for item in items])
-    layer.restore_characters(items, known)
+    if layer.restore_characters(items, known):
+        known = _fold_all([item.text for item in items])
     layer.raise_powers(items)
     letters = _LETTER.finditer(f" {layer.text}")
     odd = (at for at in letters if "Rupee" in font_name(text_page, at.end(1) - 1))
@@ -110,23 +114,32 @@ class TextLayer:
         self._rows = [row for row in zip(starts, texts, strict=False) if row[1] != "\r\n"]
         self._folded = _fold_all(text for _, text in self._rows)
 
-    def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
-        """Restore characters that liteparse's items replace by ASCII; `known` are their texts."""
+    def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> bool:
+        """Restore characters that liteparse's items replace by ASCII or leave out.
+
+        `known` are their folded texts. Return whether letters of formulas are among them.
+        """
         if self.text.isascii() or not _SIGNS.search(self.text):
-            return
-        exact = dict(zip(self._folded, (text for _, text in self._rows), strict=True))
+            return False
+        lettered = max(self.text) >= chr(_LETTERS[0])
+        exact = defaultdict[str, set[str]](set)
+        for (_, text), folded in zip(self._rows, self._folded, strict=True):
+            exact[_without_letters(text) if lettered else folded].add(text)
         whole = " ".join(self.text.split())
         for item, folded in zip(items, known, strict=False):
             if RIGHT_TO_LEFT.search(item.text):
                 continue
-            text = exact.get(folded)
+            # Rows may differ in letters of formulas alone.
+            text = min(exact[folded]) if len(exact[folded]) == 1 else ""
             # The row may hold dashes in further cells.
             if not text or sum(map(text.count, "-" + _DASHES)) > item.text.count("-"):
                 if item.text in whole and not _PLAIN_SIGNS.search(item.text):
                     continue
-                text = self._text_within(item.box, _MARGIN)
-            if _fold_all([text]) == [folded]:
+                # Letters that are lines of their own stand close by.
+                text = self._text_within(item.box, 0.0 if lettered else _MARGIN)
+            if _without_letters(text) == folded:
                 item.text = " ".join(text.split())
+        return lettered
 
     def raise_powers(self, items: Iterable[TextItem]) -> None:
         """Write the raised digits of powers of ten as such: 5 × 10⁵ is not 5 × 105."""
@@ -207,3 +220,8 @@ def _fold_all(texts: Iterable[str]) -> list[str]:
     """Fold texts so that their spellings by both readers compare equal: one call is faster."""
     whole = "\0".join(text.replace("\0", "") for text in texts)
     return unicodedata.normalize("NFKC", whole.translate(_LOOSE)).split("\0")
+
+
+def _without_letters(text: str) -> str:
+    """Fold a text, without the letters of formulas."""
+    return _fold_all([text.translate(dict.fromkeys(_LETTERS))])[0]
