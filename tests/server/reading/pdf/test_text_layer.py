@@ -218,3 +218,17 @@ def test_letters_of_a_formula_are_restored_and_given_once(tmp_path: Path) -> Non
     texts = [(item.box, item.text) for item in items] + [(line.box, line.text) for line in missing]
     row = [(box.left, text) for box, text in texts if box.top < 40]
     assert "".join(text for _, text in sorted(row)).replace(" ", "") == "P(𝑎)=12(𝑐)"
+
+
+def test_a_dash_between_lines_that_are_set_close_is_restored() -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written)
+    canvas.setFont("Times-Roman", 12)
+    for number, line in enumerate(("a software-", "led, good company—", "joining", "both")):
+        canvas.drawString(72, 700 - 10 * number, line)
+    canvas.save()
+    (parsed,) = parse_pages(written.getvalue(), [0])
+    with pypdfium2.PdfDocument(written.getvalue()) as document:
+        page = document[0]
+        items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
+    assert "led, good company—" in [item.text for item in items]

@@ -132,11 +132,14 @@ class TextLayer:
             # Rows may differ in letters of formulas alone.
             text = min(exact[folded]) if len(exact[folded]) == 1 else ""
             # The row may hold dashes in further cells.
-            if not text or sum(map(text.count, "-" + _DASHES)) > item.text.count("-"):
+            if not text or _dashes(text) > _dashes(item.text):
                 if item.text in whole and not _PLAIN_SIGNS.search(item.text):
                     continue
                 # Letters that are lines of their own stand close by.
-                text = self._text_within(item.box, 0.0 if lettered else _MARGIN)
+                near = self._text_within(item.box, 0.0 if lettered else _MARGIN)
+                # Lines that are set close reach into the next one's box.
+                rows = (row for row in near.splitlines() if _dashes(row) == _dashes(item.text))
+                text = next((row for row in rows if _without_letters(row) == folded), near)
             if _without_letters(text) == folded:
                 item.text = " ".join(text.split())
         return lettered
@@ -225,3 +228,7 @@ def _fold_all(texts: Iterable[str]) -> list[str]:
 def _without_letters(text: str) -> str:
     """Fold a text, without the letters of formulas."""
     return _fold_all([text.translate(dict.fromkeys(_LETTERS))])[0]
+
+
+def _dashes(text: str) -> int:
+    return sum(map(text.count, "-" + _DASHES))

@@ -20,10 +20,8 @@ _AVERAGED = 7
 _THICK = 3.0
 """Points. A thicker bar is not a rule."""
 _MOST_RUNS = 20_000
-_TALL = 100.0
-"""Points. Greatest height of a letter's stroke."""
-_EDGE = 0.15
-"""Width of the bands at a page's sides in which no rule parts columns, as a part of the page's."""
+_TALL, _INNER = 100.0, 0.7
+"""Least length in points of a rule that parts columns, and the part of the page where it stands."""
 _TOUCH = 4.0
 """Points. Maximum gap between rules that meet."""
 
@@ -43,17 +41,11 @@ def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
         )
         for is_across, strokes, least in ((True, level, _ACROSS), (False, standing, _DOWN))
     )
-    # A rule down that meets none across is a stroke of a large letter, a scan's dark edge, or
-    # parts columns.
-    edge = _EDGE * frame.upright_size[0]
-    return [
-        *across,
-        *(
-            rule for rule in down
-            if (rule.end - rule.start > _TALL and edge < rule.at < frame.upright_size[0] - edge)
-            or any(rule.box.is_near(other.box, _TOUCH) for other in across)
-        ),
-    ]  # fmt: skip
+    crossing = [rule for rule in down if any(rule.box.is_near(o.box, _TOUCH) for o in across)]
+    # One that meets none parts columns, or is a large letter's stroke or a scan's dark edge.
+    middle = frame.upright_size[0] / 2
+    tall = [r for r in down if r.end - r.start > _TALL and abs(r.at / middle - 1) < _INNER]
+    return [*across, *dict.fromkeys(crossing + tall)]
 
 
 def _strokes(
