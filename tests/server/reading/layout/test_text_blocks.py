@@ -386,7 +386,7 @@ def test_the_number_of_a_heading_may_stand_apart(number: str) -> None:
     assert _seen_as("heading", _line(number, 100), title) == [("heading", f"{number} Rooms")]
 
 
-@pytest.mark.parametrize("bullet", ["•", "▪", "\uf0b7", "-", "–"])
+@pytest.mark.parametrize("bullet", ["•", "▪", "\uf0b7", "-", "–", "―"])
 def test_a_bullet_may_stand_apart_from_its_item(bullet: str) -> None:
     text = _line("they are open", 100, 80)
     assert _seen_as("list_item", _line(bullet, 100), text, beside=0.3) == [

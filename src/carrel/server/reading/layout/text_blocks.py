@@ -28,11 +28,11 @@ _ITEM_LINES = 2.0
 _EDGE = 0.2
 """Height of the bands at a page's top and bottom with running heads, as a part of the page's."""
 _MARKER = re.compile(
-    rf"[{BULLETS}*–—-]\s+(?=\S)|[•◦▪‣●■](?=\w)|\(?(\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,4}})[.)]\s+(?=\S)"
+    rf"[{BULLETS}*–—―-]\s+(?=\S)|[•◦▪‣●■](?=\w)|\(?(\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,4}})[.)]\s+(?=\S)"
     r"|\d{1,2}\s+(?=[^\W\d])"
 )
 _LABEL = re.compile(
-    rf"[{BULLETS}*–—-]|\(?(\d{{1,2}}(\.\d{{1,2}})+\.?|(\d{{1,2}}|[A-Za-z]|[ivx]{{2,4}})[.)])"
+    rf"[{BULLETS}*–—―-]|\(?(\d{{1,2}}(\.\d{{1,2}})+\.?|(\d{{1,2}}|[A-Za-z]|[ivx]{{2,4}})[.)])"
 )
 _TAB = 4.0
 """Largest gap between a bullet or a number and its text, in line heights."""
@@ -307,7 +307,7 @@ def _is_label(
     flowing = roles[other] in _FLOWING and any(map(str.isalpha, beside.text))
     number = text.isdecimal() and (alike or (begins and flowing and not beside.mono))
     # In a narrow column of its own a dash stands for nothing.
-    sure = text not in "*–—-" or max(chance, first[other]) > _HANGING
+    sure = text not in "*–—―-" or max(chance, first[other]) > _HANGING
     return number or bool(sure and _LABEL.fullmatch(text))
 
 
