@@ -252,6 +252,30 @@ def _random_look(rng: random.Random, name: str) -> Look:
     )
 
 
+def newspaper_look(rng: random.Random) -> Look:
+    """Return narrow columns close to each other, most of them justified without hyphens.
+
+    The blanks in their lines are wider than those between them.
+    """
+    columns = rng.choice((2, 3, 3, 4))
+    wide = rng.uniform(130, 185)
+    gutter, side = rng.uniform(6, 15), rng.uniform(25, 60)
+    return replace(
+        _random_look(rng, "newspaper"),
+        size=rng.uniform(7, 10),
+        leading=rng.uniform(1.05, 1.25),
+        columns=columns,
+        gutter=gutter,
+        column_rule=rng.random() < 0.4,
+        page=(columns * wide + (columns - 1) * gutter + 2 * side, rng.uniform(500, 900)),
+        margins=(rng.uniform(25, 70), side, rng.uniform(25, 70), side),
+        justify=rng.random() < 0.9,
+        hyphens=rng.random() < 0.25,
+        paragraph_gap=rng.choice((0.0, 0.0, 0.3)),
+        box_shade=False,
+    )
+
+
 _LEVELS = (HeadingLook(1.7), HeadingLook(1.25), HeadingLook(1.05, italic=True))
 KEPT_APART: dict[str, Look] = {
     "journal": Look(

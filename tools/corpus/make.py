@@ -21,7 +21,7 @@ import pypdfium2
 from corpus.compose import Composer, draw_language
 from corpus.document import number
 from corpus.freehand import Freehand
-from corpus.looks import KEPT_APART, kept_look, random_look
+from corpus.looks import KEPT_APART, Look, kept_look, newspaper_look, random_look
 from corpus.receipts import Receipt, receipt_look
 from corpus.sources import Library
 from corpus.truth import Untrue, pages
@@ -40,6 +40,11 @@ _KINDS: dict[str, Callable[[Composer], Freehand | Receipt]] = {
     "receipt": Receipt,
 }
 """Kinds of documents that only HTML can set."""
+_LOOKS: dict[str, Callable[[random.Random], Look]] = {
+    "receipt": receipt_look,
+    "newspaper": newspaper_look,
+}
+"""Of kinds of documents that have looks of their own."""
 MOST_PAGES = {"train": 12, "held": 4}
 """Of one document: more of them teach, or judge by, little that is new."""
 LATIN = {"en", "de", "fr", "es", "it", "pt", "nl", "pl"}
@@ -71,11 +76,12 @@ def make(content: Path, out: Path, split: str, typesetter: str, wanted: int, see
     """Fill `OUT/SPLIT/TYPESETTER`.
 
     `typesetter` may name a kept look after it: "weasyprint-journal"; "weasyprint-freehand" sets
-    what only HTML can, in random looks, "weasyprint-receipt" receipts. Documents are set in a
-    process of their own: one that crashes its typesetter, or holds it up, is dropped.
+    what only HTML can, in random looks, "weasyprint-receipt" receipts, "weasyprint-newspaper"
+    narrow columns. Documents are set in a process of their own: one that crashes its typesetter,
+    or holds it up, is dropped.
     """
     program, _, kept = typesetter.partition("-")
-    if program not in MODULES or kept not in {"", *_KINDS, *KEPT_APART}:
+    if program not in MODULES or kept not in {"", *_KINDS, *_LOOKS, *KEPT_APART}:
         raise SystemExit(f"No typesetter {typesetter}: {', '.join(MODULES)}, or one with -LOOK.")
     folder = out / split / typesetter
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,10 +141,10 @@ def _set(path: Path, rng: random.Random, dropped: Counter[str]) -> int:
     split, typesetter = path.parts[-3:-1]
     program, _, kind = typesetter.partition("-")
     setter = import_module(f"corpus.typesetters.{MODULES[program]}")
-    draw = receipt_look if kind == "receipt" else random_look
+    draw = _LOOKS.get(kind, random_look)
     look = kept_look(kind, rng) if kind in KEPT_APART else draw(rng)
     look = getattr(setter, "fitted", lambda look, rng: look)(look, rng)
-    latin = kind == "receipt" or kind in KEPT_APART
+    latin = kind in _LOOKS or kind in KEPT_APART
     language = draw_language(_library, rng, LATIN if latin else LANGUAGES.get(program))
     composer = Composer(_library, language, look.columns, rng, look.numbered)
     document = (_KINDS[kind](composer) if kind in _KINDS else composer).document()

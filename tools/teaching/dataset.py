@@ -69,12 +69,12 @@ class Kind(NamedTuple):
     """Variations of a page that are taught beside it."""
 
 
-SET = Kind(2, 0.4, headings=False)
+SET = Kind(2, 0.5, headings=False)
 """Set pages have headings where real ones have none: what looks like one is drawn by chance."""
-SCAN = Kind(2, 0.2, headings=True)
-TAGGED = Kind(3, 0.3, headings=True)
-HAND = Kind(1.5, 0.15, headings=True, varied=14)
-UNTOLD = Kind(0.7, 1, headings=False)
+SCAN = Kind(3, 0.2, headings=True)
+TAGGED = Kind(2, 0.3, headings=True)
+HAND = Kind(3, 0.15, headings=True, varied=16)
+UNTOLD = Kind(0.9, 1, headings=False)
 
 
 @dataclass
