@@ -337,7 +337,6 @@ async def test_slanted_and_upended_labels_of_a_scan_stand_apart_from_its_text(
     assert types == len(text) * ["text"] + 5 * ["aside_text"]
 
 
-@pytest.mark.xfail(reason="the page model parts short lines that end with a stop")
 async def test_the_lines_above_turned_labels_of_a_scan_are_one_text(
     tmp_path: Path, read: Read
 ) -> None:
