@@ -19,8 +19,8 @@ from carrel.server.reading.tables.decode import PageReading, Pair, Sets
 _LIKELY = 0.5
 _POSSIBLE = 0.05
 """Less likely roles of what is part of no table are none."""
-_CLOSE = 0.1
-"""Pieces on a line that are nearer than its height are of one block if that is so likely."""
+_TORN, _CLOSE = 0.02, 0.1
+"""Least likelihoods of one block for near pieces on a line: with a lone word, and both longer."""
 _HANGING = 0.2
 """Least likelihood that what stands beside a number is the beginning of its item."""
 _ITEM_LINES = 2.0
@@ -217,8 +217,9 @@ def _join_pieces(
                 hanging.add(other)
                 joined = True
             joined = joined and not (labelled and max(one, other) in labelled)
-        elif joined or (chance > _CLOSE and _is_near(boxes[one], boxes[other])):
-            joined = chance >= _CERTAIN or not flush.issuperset((one, other))
+        elif joined or (chance > _TORN and _is_near(boxes[one], boxes[other])):
+            whole = joined or chance > _CLOSE or not (" " in texts[one] and " " in texts[other])
+            joined = chance >= _CERTAIN or (whole and not flush.issuperset((one, other)))
         if joined and not (marked and max(one, other) in marked):
             sets.join(one, other)
     return sets
