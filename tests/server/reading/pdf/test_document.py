@@ -518,12 +518,10 @@ def _frame(canvas: Canvas, *place: float) -> PDFPathObject:
     return path
 
 
-async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_sentence(
-    tmp_path: Path, read: Read
-) -> None:
-    Image.new("RGB", (170, 150), (40, 90, 60)).save(tmp_path / "figure.png")
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(500, 700))
-    canvas.drawImage(str(tmp_path / "figure.png"), 50, 450, 170, 150)
+def _figure_in_a_tale(folder: Path) -> Path:
+    Image.new("RGB", (170, 150), (40, 90, 60)).save(folder / "figure.png")
+    canvas = Canvas(str(folder / "a.pdf"), pagesize=(500, 700))
+    canvas.drawImage(str(folder / "figure.png"), 50, 450, 170, 150)
     canvas.setFont("Helvetica", 12)
     for number in range(14):
         # The first line reaches over the figure.
@@ -534,10 +532,23 @@ async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_senten
     canvas.drawCentredString(135, 440, "THE READER")
     canvas.drawCentredString(135, 431, "AT HOME")
     canvas.save()
-    (page,) = (await read(tmp_path / "a.pdf", include_blocks=True)).pages
+    return folder / "a.pdf"
+
+
+async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_sentence(
+    tmp_path: Path, read: Read
+) -> None:
+    (page,) = (await read(_figure_in_a_tale(tmp_path))).pages
     tale = " ".join(f"line {number} of the tale and" for number in range(14))
     assert page.markdown == f"![img-0.jpeg](img-0.jpeg)\n\nTHE READER AT HOME\n\n{tale}"
-    assert len(page.blocks or []) == 3
+
+
+@pytest.mark.xfail(reason="the page model takes two lines in capitals below a figure for text")
+async def test_two_lines_in_capitals_below_a_figure_are_its_caption(
+    tmp_path: Path, read: Read
+) -> None:
+    (page,) = (await read(_figure_in_a_tale(tmp_path), include_blocks=True)).pages
+    assert [block.type for block in page.blocks or []] == ["image", "caption", "text"]
 
 
 async def test_a_line_between_columns_makes_no_table_of_them(tmp_path: Path, read: Read) -> None:
