@@ -214,7 +214,7 @@ def test_a_step_of_reading_that_fails_costs_only_its_page_and_is_counted(watched
             [page, absent] = sorted(
                 http.post("/v1/ocr", json=asked).json()["pages"], key=lambda page: page["index"]
             )
-            assert (page["markdown"], absent["markdown"]) == ("Heron", "")
+            assert (page["markdown"], absent["markdown"]) == ("# Heron", "")
     assert _scrape(address)["carrel_reading_steps_failed_total", "page"] >= 1
     log = (server.data / "log" / "server.log").read_text()
     assert log.count("a step of reading failed and was left out: page") == 1
