@@ -1,6 +1,7 @@
 """The text layer as PDFium has it says what liteparse leaves out."""
 
 import io
+from collections import defaultdict
 from pathlib import Path
 
 import pypdfium2
@@ -205,19 +206,30 @@ def test_signs_of_the_font_symbol_are_what_they_look_like(
     assert items[0].text == said
 
 
-def test_letters_of_a_formula_are_restored_and_given_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stamp", "said"),
+    [
+        ("P (a) = 12 (c)", ["P(𝑎)=12(𝑐)"]),
+        ("a long line of letters\nmean\n12", ["𝑎𝑙𝑜𝑛𝑔𝑙𝑖𝑛𝑒𝑜𝑓𝑙𝑒𝑡𝑡𝑒𝑟𝑠", "𝑚𝑒𝑎𝑛", "12"]),
+    ],
+)
+def test_letters_of_a_formula_are_restored_and_given_once(
+    tmp_path: Path, stamp: str, said: list[str]
+) -> None:
     path = mapped_pdf(
         tmp_path / "a.pdf",
         lambda code: code + 0x1D44E - ord("a") if chr(code).islower() else code,
-        "P (a) = 12 (c)",
+        stamp,
     )
     (parsed,) = parse_pages(path.read_bytes(), [0])
     with pypdfium2.PdfDocument(path) as document:
         page = document[0]
         items, missing = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
     texts = [(item.box, item.text) for item in items] + [(line.box, line.text) for line in missing]
-    row = [(box.left, text) for box, text in texts if box.top < 40]
-    assert "".join(text for _, text in sorted(row)).replace(" ", "") == "P(𝑎)=12(𝑐)"
+    rows = defaultdict[int, str](str)
+    for box, text in sorted(texts):
+        rows[round(box.bottom / 12)] += text.replace(" ", "")
+    assert [text for _, text in sorted(rows.items())][: len(said)] == said
 
 
 def test_a_dash_between_lines_that_are_set_close_is_restored() -> None:

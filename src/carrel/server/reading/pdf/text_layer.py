@@ -1,8 +1,8 @@
 """A PDF's text layer as PDFium reads it, to correct liteparse's omissions and changes.
 
-liteparse writes dashes and quotes as ASCII, drops numbers that stand alone and the letters of
-Word's formulas (𝑥, beyond the Basic Multilingual Plane), and gives right-to-left text in no order
-to rely on.
+liteparse writes dashes and quotes as ASCII, drops numbers that stand alone and what is beyond the
+Basic Multilingual Plane (letters of Word's formulas), and gives right-to-left text in no order to
+rely on.
 """
 
 import ctypes
@@ -24,9 +24,9 @@ from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
 _QUOTES, _DASHES = "‘’‚‛“”„‟", "‐‑‒–—―"
-_LETTERS = range(0x1D400, 0x1D800)
-"""Codes of the letters of Word's formulas."""
-_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}{chr(_LETTERS[0])}-{chr(_LETTERS[-1])}]")
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
+"""Letters of Word's formulas, and emoji."""
+_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}\U00010000-\U0010ffff]")
 _PLAIN_SIGNS = re.compile("['\"-]")
 _LOOSE = str.maketrans(
     _QUOTES, "'" * 4 + '"' * 4, f" \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-{_DASHES}\u00ad\ufffe"
@@ -107,7 +107,8 @@ class TextLayer:
         """`text_page` is PDFium's."""
         self._page = text_page
         self._space = space
-        self.text: str = text_page.get_text_range()
+        # PDFium counts a letter beyond the Basic Multilingual Plane as two.
+        self.text = _WIDE.sub("\\g<0>\0", text_page.get_text_range())
         # liteparse leaves out leaders, and not what they stand between.
         texts = _PARTS.split(self.text)
         starts = accumulate(map(len, texts), initial=0)
@@ -121,7 +122,7 @@ class TextLayer:
         """
         if self.text.isascii() or not _SIGNS.search(self.text):
             return False
-        lettered = max(self.text) >= chr(_LETTERS[0])
+        lettered = bool(_WIDE.search(self.text))
         exact = defaultdict[str, set[str]](set)
         for (_, text), folded in zip(self._rows, self._folded, strict=True):
             exact[_without_letters(text) if lettered else folded].add(text)
@@ -141,7 +142,7 @@ class TextLayer:
                 rows = (row for row in near.splitlines() if _dashes(row) == _dashes(item.text))
                 text = next((row for row in rows if _without_letters(row) == folded), near)
             if _without_letters(text) == folded:
-                item.text = " ".join(text.split())
+                item.text = " ".join(text.replace("\0", "").split())
         return lettered
 
     def raise_powers(self, items: Iterable[TextItem]) -> None:
@@ -178,7 +179,7 @@ class TextLayer:
             for (start, text), folded in zip(self._rows, self._folded, strict=True)
             if found[folded] > counts.get(folded, 0)
             and not (len(folded.strip(".")) > _ALONE and folded in whole)
-            and not (len(text) > _ALONE and is_unmapped(text))
+            and not (len(text) > _ALONE and is_unmapped(text.replace("\0", "")))
             and not is_invisible(self._page, start)
         ]
         page, missing = Box(0, 0, *self._space.layout_size), list[Line]()
@@ -195,7 +196,7 @@ class TextLayer:
                 if there or not page.holds_centre(box):
                     continue
                 text = row if len(pieces) == 1 else self._text_within(box)
-                if text := _CONTROL.sub("\ufffd", " ".join(text.split())):
+                if text := _CONTROL.sub("\ufffd", " ".join(text.replace("\0", "").split())):
                     missing.append(Line(text, box, box.height))
         return missing
 
@@ -227,7 +228,7 @@ def _fold_all(texts: Iterable[str]) -> list[str]:
 
 def _without_letters(text: str) -> str:
     """Fold a text, without the letters of formulas."""
-    return _fold_all([text.translate(dict.fromkeys(_LETTERS))])[0]
+    return _fold_all([_WIDE.sub("", text)])[0]
 
 
 def _dashes(text: str) -> int:
