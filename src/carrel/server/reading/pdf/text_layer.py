@@ -1,8 +1,7 @@
 """A PDF's text layer as PDFium reads it, to correct liteparse's omissions and changes.
 
-liteparse writes dashes and quotes as ASCII, drops numbers that stand alone and what is beyond the
-Basic Multilingual Plane (letters of Word's formulas), and gives right-to-left text in no order to
-rely on.
+liteparse writes dashes and quotes as ASCII, drops lone numbers and what is beyond the Basic
+Multilingual Plane (letters of Word's formulas), and gives right-to-left text in any order.
 """
 
 import ctypes
