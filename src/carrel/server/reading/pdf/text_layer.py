@@ -24,11 +24,15 @@ from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_
 
 _QUOTES, _DASHES = "‘’‚‛“”„‟", "‐‑‒–—―"
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
-"""Letters of Word's formulas, and emoji."""
+"""Letters of Word's formulas, and emoji: PDFium counts each as two."""
+_PAD = "\ufdd0"
+"""The second of the two; Unicode keeps it for uses such as this."""
 _SIGNS = re.compile(f"[{_QUOTES}{_DASHES}\U00010000-\U0010ffff]")
 _PLAIN_SIGNS = re.compile("['\"-]")
 _LOOSE = str.maketrans(
-    _QUOTES, "'" * 4 + '"' * 4, f" \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-{_DASHES}\u00ad\ufffe"
+    _QUOTES,
+    "'" * 4 + '"' * 4,
+    f"{_PAD} \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-{_DASHES}\u00ad\ufffe",
 )
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
 _LETTER = re.compile(r"\s(?![a-z]{2})([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
@@ -72,8 +76,7 @@ def correct_items(
     if not layer.text.isascii() and RIGHT_TO_LEFT.search(layer.text):
         items = with_logical_order(items, text_page, space)
     known = _fold_all([item.text for item in items])
-    if layer.restore_characters(items, known):
-        known = _fold_all([item.text for item in items])
+    known = layer.restore_characters(items, known)
     layer.raise_powers(items)
     letters = _LETTER.finditer(f" {layer.text}")
     odd = (at for at in letters if "Rupee" in font_name(text_page, at.end(1) - 1))
@@ -106,21 +109,17 @@ class TextLayer:
         """`text_page` is PDFium's."""
         self._page = text_page
         self._space = space
-        # PDFium counts a letter beyond the Basic Multilingual Plane as two.
-        self.text = _WIDE.sub("\\g<0>\0", text_page.get_text_range())
+        self.text = _WIDE.sub(rf"\g<0>{_PAD}", text_page.get_text_range())
         # liteparse leaves out leaders, and not what they stand between.
         texts = _PARTS.split(self.text)
         starts = accumulate(map(len, texts), initial=0)
         self._rows = [row for row in zip(starts, texts, strict=False) if row[1] != "\r\n"]
         self._folded = _fold_all(text for _, text in self._rows)
 
-    def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> bool:
-        """Restore characters that liteparse's items replace by ASCII or leave out.
-
-        `known` are their folded texts. Return whether letters of formulas are among them.
-        """
+    def restore_characters(self, items: Sequence[TextItem], known: list[str]) -> list[str]:
+        """Restore characters that liteparse replaces or leaves out; return the texts folded."""
         if self.text.isascii() or not _SIGNS.search(self.text):
-            return False
+            return known
         lettered = bool(_WIDE.search(self.text))
         exact = defaultdict[str, set[str]](set)
         for (_, text), folded in zip(self._rows, self._folded, strict=True):
@@ -141,8 +140,8 @@ class TextLayer:
                 rows = (row for row in near.splitlines() if _dashes(row) == _dashes(item.text))
                 text = next((row for row in rows if _without_letters(row) == folded), near)
             if _without_letters(text) == folded:
-                item.text = " ".join(text.replace("\0", "").split())
-        return lettered
+                item.text = " ".join(text.replace(_PAD, "").split())
+        return _fold_all([item.text for item in items]) if lettered else known
 
     def raise_powers(self, items: Iterable[TextItem]) -> None:
         """Write the raised digits of powers of ten as such: 5 × 10⁵ is not 5 × 105."""
@@ -178,7 +177,7 @@ class TextLayer:
             for (start, text), folded in zip(self._rows, self._folded, strict=True)
             if found[folded] > counts.get(folded, 0)
             and not (len(folded.strip(".")) > _ALONE and folded in whole)
-            and not (len(text) > _ALONE and is_unmapped(text.replace("\0", "")))
+            and not (len(text) > _ALONE and is_unmapped(text))
             and not is_invisible(self._page, start)
         ]
         page, missing = Box(0, 0, *self._space.layout_size), list[Line]()
@@ -195,7 +194,7 @@ class TextLayer:
                 if there or not page.holds_centre(box):
                     continue
                 text = row if len(pieces) == 1 else self._text_within(box)
-                if text := _CONTROL.sub("\ufffd", " ".join(text.replace("\0", "").split())):
+                if text := _CONTROL.sub("\ufffd", " ".join(text.replace(_PAD, "").split())):
                     missing.append(Line(text, box, box.height))
         return missing
 
