@@ -75,9 +75,8 @@ def label_figures(
         inside = [line for line in lines if place.box.holds_centre(line.box)]
         captions = [line for line in inside if LABELLED.match(line.text)]
         # Headings and items in a drawing stay what they are.
-        likely = (line for line in inside if chance(line) > -_LIKELY)
-        labels = [line for line in likely if line not in captions]
-        held = [*captions, *labels]
+        held = [line for line in inside if line in captions or chance(line) > -_LIKELY]
+        labels = [line for line in held if line not in captions]
         if are_prose(inside) or (place.picture and not _are_labels(held, chance)):
             continue
         lines = [line for line in lines if line not in held]
@@ -124,8 +123,7 @@ def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
 
 def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
     """Return the labels in reading order, from row to row; a box's text is one."""
-    rest = list(lines)
-    framed = list[Line]()
+    rest, framed = list(lines), list[Line]()
     for frame in frames:
         inside = [line for line in rest if frame.holds_centre(line.box)]
         rest = [line for line in rest if line not in inside]

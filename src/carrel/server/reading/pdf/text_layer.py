@@ -23,12 +23,10 @@ from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
 _QUOTES, _DASHES = "‘’‚‛“”„‟", "‐‑‒–—―"
-_WIDE = re.compile("[\U00010000-\U0010ffff]")
-"""Letters of Word's formulas, and emoji: PDFium counts each as two."""
-_PAD = "\ufdd0"
-"""The second of the two; Unicode keeps it for uses such as this."""
-_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}\U00010000-\U0010ffff]")
-_PLAIN_SIGNS = re.compile("['\"-]")
+_WIDE, _PAD = re.compile("[\U00010000-\U0010ffff]"), "\ufdd0"
+"""Letters of Word's formulas, and emoji. PDFium counts each as two: a pad is the second."""
+_SIGNS = re.compile(f"[{_QUOTES}{_DASHES}{_PAD}]")
+_PLAIN_SIGNS, _DASH = re.compile("['\"-]"), re.compile(f"[-{_DASHES}]")
 _LOOSE = str.maketrans(
     _QUOTES,
     "'" * 4 + '"' * 4,
@@ -109,7 +107,7 @@ class TextLayer:
         """`text_page` is PDFium's."""
         self._page = text_page
         self._space = space
-        self.text = _WIDE.sub(rf"\g<0>{_PAD}", text_page.get_text_range())
+        self.text = _padded(text_page.get_text_range())
         # liteparse leaves out leaders, and not what they stand between.
         texts = _PARTS.split(self.text)
         starts = accumulate(map(len, texts), initial=0)
@@ -120,7 +118,7 @@ class TextLayer:
         """Restore characters that liteparse replaces or leaves out; return the texts folded."""
         if self.text.isascii() or not _SIGNS.search(self.text):
             return known
-        lettered = bool(_WIDE.search(self.text))
+        lettered = _PAD in self.text
         exact = defaultdict[str, set[str]](set)
         for (_, text), folded in zip(self._rows, self._folded, strict=True):
             exact[_without_letters(text) if lettered else folded].add(text)
@@ -128,16 +126,15 @@ class TextLayer:
         for item, folded in zip(items, known, strict=False):
             if RIGHT_TO_LEFT.search(item.text):
                 continue
-            # Rows may differ in letters of formulas alone.
+            # Rows may differ in letters of formulas alone, and hold dashes in further cells.
             text = min(exact[folded]) if len(exact[folded]) == 1 else ""
-            # The row may hold dashes in further cells.
-            if not text or _dashes(text) > _dashes(item.text):
+            dashes = len(_DASH.findall(item.text))
+            if not text or len(_DASH.findall(text)) > dashes:
                 if item.text in whole and not _PLAIN_SIGNS.search(item.text):
                     continue
-                # Letters that are lines of their own stand close by.
+                # Lines that are set close reach into the next one's box, as do lone letters.
                 near = self._text_within(item.box, 0.0 if lettered else _MARGIN)
-                # Lines that are set close reach into the next one's box.
-                rows = (row for row in near.splitlines() if _dashes(row) == _dashes(item.text))
+                rows = (row for row in near.splitlines() if len(_DASH.findall(row)) == dashes)
                 text = next((row for row in rows if _without_letters(row) == folded), near)
             if _without_letters(text) == folded:
                 item.text = " ".join(text.replace(_PAD, "").split())
@@ -166,7 +163,7 @@ class TextLayer:
         """Return the text within `margin` points of a box."""
         left, bottom, right, top = self._space.to_pdf(box)
         bounds = (left - margin, bottom - margin, right + margin, top + margin)
-        return str(self._page.get_text_bounded(*bounds))
+        return _padded(self._page.get_text_bounded(*bounds))
 
     def missing_lines(self, items: Sequence[TextItem], known: Sequence[str]) -> list[Line]:
         """Return the lines of the page that are missing from liteparse's items of `known` texts."""
@@ -224,10 +221,11 @@ def _fold_all(texts: Iterable[str]) -> list[str]:
     return unicodedata.normalize("NFKC", whole.translate(_LOOSE)).split("\0")
 
 
+def _padded(text: str) -> str:
+    """Return a text with plain letters in formulas: terminals' fonts have no 𝑥, searches find x."""
+    return _WIDE.sub(lambda found: unicodedata.normalize("NFKC", found[0]) + _PAD, text)
+
+
 def _without_letters(text: str) -> str:
     """Fold a text, without the letters of formulas."""
-    return _fold_all([_WIDE.sub("", text)])[0]
-
-
-def _dashes(text: str) -> int:
-    return sum(map(text.count, "-" + _DASHES))
+    return _fold_all([re.sub(f".{_PAD}", "", text)])[0]
